@@ -4,6 +4,9 @@ import { formatTimestamp } from "../core/time.ts";
 import { bodyOf } from "../core/validate.ts";
 import { rolloutDraft, type Rollout, type RolloutDraft } from "./schema.ts";
 
+/** The most characters of a rollout's stages as JSON: 1,000 names of 60 characters fit. */
+export const STAGES_LENGTH = 64 << 10;
+
 /** The body of a new rollout. */
 export const rolloutBody = bodyOf(rolloutDraft, checked);
 
@@ -11,7 +14,13 @@ type StageDraft = RolloutDraft["stages"][number];
 
 function checked(draft: RolloutDraft): RolloutDraft {
   if (draft.stages.length === 0) throw new BadInput("stages: expected at least one");
-  return { ...draft, stages: draft.stages.map((stage, i) => checkedStage(stage, `stages[${i}]`)) };
+  const stages = draft.stages.map((stage, i) => checkedStage(stage, `stages[${i}]`));
+  if (JSON.stringify(stages).length > STAGES_LENGTH) {
+    throw new BadInput(
+      `stages: expected at most ${STAGES_LENGTH} characters of names and labels; select runtimes by a label`,
+    );
+  }
+  return { ...draft, stages };
 }
 
 function checkedStage(stage: StageDraft, place: string): StageDraft {

@@ -12,10 +12,19 @@ export interface OpenOf {
 
 /** The most rollouts of an organization that are kept. */
 export const KEPT_ROLLOUTS = 500;
+/** The most characters of them as JSON. They are in memory, listed together, and written whole at each change. */
+export const KEPT_LENGTH = 2 << 20;
 
-/** The rollouts that are kept: all but the oldest of too many. Only the newest may be open. */
+/** The rollouts that are kept: all but the oldest of too many or too long ones. Only the newest may be open. */
 export function kept(oldestFirst: readonly Rollout[]): readonly Rollout[] {
-  return oldestFirst.slice(-KEPT_ROLLOUTS);
+  let first = oldestFirst.length;
+  let length = 0;
+  while (first > 0 && oldestFirst.length - first < KEPT_ROLLOUTS) {
+    length += JSON.stringify(oldestFirst[first - 1]).length;
+    if (length > KEPT_LENGTH) break;
+    first--;
+  }
+  return oldestFirst.slice(first);
 }
 
 /**

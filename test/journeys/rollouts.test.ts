@@ -265,6 +265,11 @@ test("a rollout that cannot begin says why", async (t) => {
     400,
     "stages: expected at least one",
   ]);
+  const long = Array.from({ length: 300 }, (_, i) => `${i}`.padEnd(250, "x"));
+  assert.deepEqual(await asked({ version: "v2", stages: [{ names: long }] }), [
+    400,
+    "stages: expected at most 65536 characters of names and labels; select runtimes by a label",
+  ]);
   const many = Array(21).fill({ percent: 5 });
   assert.equal((await asked({ version: "v2", stages: many }))[0], 400);
   assert.equal((await asked({ version: "v2", stages }))[0], 201);

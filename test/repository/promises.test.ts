@@ -36,6 +36,8 @@ import * as policyText from "../../src/portal/pages/policy-text.ts";
 import { GENERATION } from "../../src/replay/recent-values.ts";
 import { MAX_STEPS as REPLAY_STEPS, REPLAYS } from "../../src/replay/replay.ts";
 import { LONGEST_NAME, MOST_NAMES } from "../../src/replay/tally.ts";
+import { STAGES_LENGTH } from "../../src/rollouts/draft.ts";
+import { KEPT_LENGTH, KEPT_ROLLOUTS } from "../../src/rollouts/store.ts";
 import * as service from "../../src/service.ts";
 import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
@@ -56,6 +58,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 
 /** The sentences of the page, with the numbers of the code in them. */
 const said = [
+  `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
   `over PostgreSQL unlimited | ${MOST_LABEL_LENGTH / MIB} Mi characters | 429 |`,
   `| 16 KiB, within ${seconds(LIMITS.headersTimeout)} s |`,
   `| request line and headers | ${LIMITS.maxHeaderSize / KIB} KiB`,

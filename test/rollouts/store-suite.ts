@@ -4,7 +4,7 @@ import { Conflict } from "../../src/core/errors.ts";
 import type { PolicyStore } from "../../src/policies/store.ts";
 import type { Rollout } from "../../src/rollouts/schema.ts";
 import { stepped } from "../../src/rollouts/state.ts";
-import type { RolloutStore } from "../../src/rollouts/store.ts";
+import { KEPT_LENGTH, type RolloutStore } from "../../src/rollouts/store.ts";
 import { draftOf } from "../policies/store-suite.ts";
 
 /** Stores over a place that is empty at first; `reopen` opens the same place as after a restart. */
@@ -129,6 +129,16 @@ export function rolloutStoreSuite(engineName: string, open: () => Promise<Rollou
     assert.equal((await again.fetched("default", "r0")).size, 0);
     await again.update("default", "r1", (one) => stepped(one, { kind: "roll_back" }, STEPPING));
     assert.equal((await again.fetched("default", "r1")).size, 0);
+  });
+
+  it("the oldest rollouts go once all of them are too long", async ({ rollouts }) => {
+    const names = Array.from({ length: 1_000 }, (_, i) => `runtime-${i}`.padEnd(55, "x"));
+    const ended = (id: string) => rolloutOf(id, { state: "rolled_back", stages: [{ names }] });
+    const most = Math.floor(KEPT_LENGTH / JSON.stringify(ended("r10")).length);
+    const ids = Array.from({ length: most + 2 }, (_, i) => `r${i + 10}`);
+    for (const id of ids) await rollouts.create("default", ended(id));
+    const kept = (await rollouts.list("default")).map(({ id }) => id);
+    assert.deepEqual(kept, ids.slice(2).reverse());
   });
 
   it("restored rollouts are the same", async ({ rollouts }) => {

@@ -3,6 +3,7 @@ import type { Awaitable } from "../../core/caller.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
 import { expectedOf, isOpen, openRolloutOf } from "../../rollouts/state.ts";
 import {
+  KEPT_LENGTH,
   KEPT_ROLLOUTS,
   refuseSecond,
   type OpenOf,
@@ -71,8 +72,10 @@ export class PostgresRollouts implements RolloutStore {
       await insert(transaction, organization, rollout);
       await transaction.run(
         `DELETE FROM rollouts WHERE organization_id = $1 AND number <=
-           (SELECT number FROM rollouts WHERE organization_id = $1
-             ORDER BY number DESC OFFSET ${KEPT_ROLLOUTS} LIMIT 1)`,
+           (SELECT max(number) FROM
+             (SELECT number, count(*) OVER newer AS rollouts, sum(length(document)) OVER newer AS characters
+              FROM rollouts WHERE organization_id = $1 WINDOW newer AS (ORDER BY number DESC)) AS own
+            WHERE rollouts > ${KEPT_ROLLOUTS} OR characters > ${KEPT_LENGTH})`,
         [organization],
       );
     });

@@ -112,6 +112,9 @@ export interface FleetStore {
   /** The labels of a runtime; `undefined` for a runtime without labels, or that the fleet does not have. */
   labels(organization: string, name: string): Awaitable<Labels | undefined>;
 
+  /** Those of some names that the fleet has. */
+  known(organization: string, names: readonly string[]): Awaitable<readonly string[]>;
+
   /** Forgets a runtime, durably; `false` if the organization has no runtime of that name. */
   forget(organization: string, name: string): Promise<boolean>;
 

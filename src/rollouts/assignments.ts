@@ -6,12 +6,12 @@ import type { Policy } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import type { RolloutStore } from "./store.ts";
 
-/** The most names of one rollout that wait to be stored: anyone can send a name. */
-const MOST_WAITING = 200_000;
+/** The most characters of the names that are remembered for one rollout: anyone can send names. */
+const MOST_CHARACTERS = 16 << 20;
 
 export interface AssignmentNeeds {
   readonly rollouts: Pick<RolloutStore, "expected" | "addFetched">;
-  readonly fleet: Pick<FleetStore, "labels">;
+  readonly fleet: Pick<FleetStore, "labels" | "known">;
   readonly policies: Pick<PolicyStore, "get">;
 }
 
@@ -25,6 +25,8 @@ interface Candidate {
 interface Fetches {
   readonly rollout: string;
   readonly names: Set<string>;
+  /** The length of all names together. */
+  characters: number;
   /** The number of names that are stored; the first ones. */
   stored: number;
 }
@@ -67,13 +69,14 @@ export class RolloutAssignments implements Assignments {
     return selected instanceof Promise ? selected.then(policyOf) : policyOf(selected);
   }
 
-  /** Stores which runtimes have fetched; the names stay in memory if that fails. */
+  /** Stores which runtimes of the fleet have fetched; the names stay in memory if that fails. */
   async flush(): Promise<void> {
     for (const [organization, fetches] of this.#fetches) {
       const { rollout, names, stored } = fetches;
       if (names.size === stored) continue;
       const end = names.size;
-      await this.#needs.rollouts.addFetched(organization, rollout, [...names].slice(stored));
+      const known = await this.#needs.fleet.known(organization, [...names].slice(stored));
+      if (known.length > 0) await this.#needs.rollouts.addFetched(organization, rollout, known);
       fetches.stored = end;
     }
   }
@@ -116,10 +119,13 @@ export class RolloutAssignments implements Assignments {
   #record(organization: string, rollout: string, runtime: string): void {
     let fetches = this.#fetches.get(organization);
     if (fetches?.rollout !== rollout) {
-      fetches = { rollout, names: new Set(), stored: 0 };
+      fetches = { rollout, names: new Set(), characters: 0, stored: 0 };
       this.#fetches.set(organization, fetches);
     }
-    if (fetches.names.size < MOST_WAITING) fetches.names.add(runtime);
+    if (fetches.names.has(runtime)) return;
+    if (fetches.characters + runtime.length > MOST_CHARACTERS) return;
+    fetches.characters += runtime.length;
+    fetches.names.add(runtime);
   }
 }
 

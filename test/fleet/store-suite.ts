@@ -291,6 +291,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await store.labels("default", "a"), labels);
     assert.equal(await store.labels("default", "c"), undefined);
     assert.equal(await store.labels("default", "nobody"), undefined);
+    assert.deepEqual([...(await store.known("default", ["c", "nobody", "a"]))].sort(), ["a", "c"]);
     await report(store, "default", { name: "b", labels: {} });
     const again = (await engine.reopen()).store;
     const { runtimes } = await again.page("default", { ...ALL, name: "a" }, 1, 0);

@@ -14,11 +14,15 @@ async function open(isLater: boolean) {
   const fleet = new MemoryFleet();
   await policies.publish("default", { ...draftOf("v2", "b: 2"), activates: false });
   await policies.publish("default", draftOf("v1", "a: 1"));
+  for (const name of ["a", "b"]) await report(fleet, "default", { name });
   await report(fleet, "default", { name: "stage-1", labels: { env: "staging" } });
   const later = <T>(value: T) => (isLater ? Promise.resolve(value) : value);
   const assignments = new RolloutAssignments({
     policies,
-    fleet: { labels: (...asked) => later(fleet.labels(...asked)) },
+    fleet: {
+      known: (...asked) => later(fleet.known(...asked)),
+      labels: (...asked) => later(fleet.labels(...asked)),
+    },
     rollouts: {
       expected: (organization) => later(rollouts.expected(organization)),
       addFetched: (...given) => rollouts.addFetched(...given),
@@ -57,6 +61,7 @@ for (const isLater of [false, true]) {
     await rollouts.create("default", rolloutOf("r1", { stages: [{ percent: 100 }] }));
     await assignments.candidate("default", "a");
     await assignments.candidate("default", "a");
+    await assignments.candidate("default", "nobody of the fleet");
     await assignments.flush();
     assert.deepEqual([...rollouts.fetched("default", "r1")], ["a"]);
     await assignments.candidate("default", "b");

@@ -100,6 +100,10 @@ export class MemoryFleet implements FleetStore {
     return this.get(organization, name)?.labels;
   }
 
+  known(organization: string, names: readonly string[]): readonly string[] {
+    return names.filter((name) => this.get(organization, name) !== undefined);
+  }
+
   async forget(organization: string, name: string): Promise<boolean> {
     return this.#fleets.get(organization)?.delete(name) ?? false;
   }

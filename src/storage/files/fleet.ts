@@ -166,6 +166,11 @@ export class FileFleet implements FleetStore {
     await Promise.all(Array.from(this.#organizations.values(), (fleet) => fleet.close()));
   }
 
+  known(organization: string, names: readonly string[]): readonly string[] {
+    const { index } = this.#of(organization);
+    return names.filter((name) => index.get(name) !== undefined);
+  }
+
   async #countSelected(index: FleetIndex, now: number, expected: Expected): Promise<FleetCounts> {
     for (const _ of index.selecting(expected, SELECTED_AT_ONCE)) await ownTurn();
     return index.counts(now, expected);

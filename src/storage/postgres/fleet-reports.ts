@@ -173,8 +173,9 @@ async function storeWithNew(
   return { added, refused };
 }
 
-async function knownNames(
-  statements: Statements,
+/** Those of some names that the fleet of an organization has. */
+export async function knownNames(
+  statements: Pick<Statements, "query">,
   organization: string,
   names: readonly string[],
 ): Promise<ReadonlySet<string>> {

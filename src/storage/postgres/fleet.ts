@@ -17,7 +17,7 @@ import type {
 import { CoalescedReads } from "./coalesced.ts";
 import type { Database } from "./database.ts";
 import type { FleetReports } from "./fleet-reports.ts";
-import { forgetRuntime, lockFleet } from "./fleet-reports.ts";
+import { forgetRuntime, knownNames, lockFleet } from "./fleet-reports.ts";
 import { withLease } from "./leases.ts";
 import type { Session } from "./session.ts";
 import { fromText, SEPARATOR, toText } from "./text.ts";
@@ -133,6 +133,10 @@ export class PostgresFleet implements FleetStore {
 
   async labels(organization: string, name: string): Promise<Labels | undefined> {
     return (await this.#labels.get(`${organization}${SEPARATOR}${toText(name)}`)) ?? undefined;
+  }
+
+  async known(organization: string, names: readonly string[]): Promise<readonly string[]> {
+    return [...(await knownNames(this.#session, organization, names))];
   }
 
   /** Counts the runtimes of all organizations; `now` decides who is online. */

@@ -5,7 +5,7 @@
  * improvements are worth. The README beside this file explains the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [hostile[:NAME] | portal | guard | replay | part of a scenario's name …]
+ *                         [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,6 +23,7 @@ import { measureReplay } from "./replay.ts";
 import { othersLine, scenarioTable, summaryTable, type Measured } from "./report.ts";
 import { scenarios, type Scenario, type World } from "./scenarios.ts";
 import { Usage } from "./usage.ts";
+import { measureWaiters } from "./waiters.ts";
 
 const WARM_UP_SECONDS = 4; // with less the compiler is still at work, and the larger program looks slower
 const PAUSE_MS = 300; // lets the last server finish its deferred work
@@ -30,7 +31,7 @@ const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
 const usage = new Usage(
   "Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]\n" +
-    "                        [--directory DIR] [hostile[:NAME] | portal | guard | replay | part of a scenario's name …]",
+    "                        [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | part of a scenario's name …]",
 );
 const options = {
   full: { type: "boolean", default: false },
@@ -49,13 +50,21 @@ const isHostile = hostile.length > 0;
 const isPortal = positionals.includes("portal");
 const isGuard = positionals.includes("guard");
 const isReplay = positionals.includes("replay");
+const isWaiters = positionals.includes("waiters");
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
     positionals.some((part) => name.includes(part)) ||
     (positionals.length === 0 && (full || isShort)),
 );
-if (chosen.length === 0 && !isHostile && !isPortal && !isGuard && !isReplay) {
-  const names = [...scenarios.map(({ name }) => name), "hostile", "portal", "guard", "replay"];
+if (chosen.length === 0 && !isHostile && !isPortal && !isGuard && !isReplay && !isWaiters) {
+  const names = [
+    ...scenarios.map(({ name }) => name),
+    "hostile",
+    "portal",
+    "guard",
+    "replay",
+    "waiters",
+  ];
   usage.fail(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
 }
 
@@ -78,6 +87,7 @@ try {
   if (isPortal) await measurePortal(directory, rounds);
   if (isGuard && !(await measureGuard(directory))) process.exitCode = 1;
   if (isReplay && !(await measureReplay(directory))) process.exitCode = 1;
+  if (isWaiters && !(await measureWaiters(directory))) process.exitCode = 1;
   if (chosen.length > 0) await measureChosen();
 } finally {
   await cleanUp();

@@ -36,6 +36,7 @@ import { Turns } from "./core/turns.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";
+import { VersionWaiters } from "./policies/waiting.ts";
 import type { PortalAssets } from "./portal/assets.ts";
 import { missingPage } from "./portal/missing-page.ts";
 import { createPortalPages } from "./portal/routes.ts";
@@ -96,7 +97,7 @@ export interface OpenService {
   readonly listener: RequestListener;
   readonly description: ServiceDescription;
   readonly demo: Demo | undefined;
-  /** Ends the streams, which do not end by themselves. */
+  /** Ends the streams, which do not end by themselves, and answers the requests that wait. */
   endStreams(): void;
   /** Completes all writes, and releases the directory; once. */
   close(): Promise<void>;
@@ -158,6 +159,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     quotas: () => quotas.all,
     bodyBytesHeld: () => bodyBudget.held,
     auditStreams: () => auditStreams.size,
+    waitingFetches: () => versionWaiters.size,
     redactions: () => redaction.counts,
   };
   const resolveCaller = createCallerResolver({
@@ -169,9 +171,11 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
   });
   const { shared } = engine;
   const assignments = new RolloutAssignments(stores);
+  const versionWaiters = new VersionWaiters(assignments, now, config.maxConnections);
   const services: Services = {
     ...stores,
     assignments,
+    versionWaiters,
     auditStreams,
     redaction,
     exportTickets: shared
@@ -245,7 +249,11 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       parts.requestLog.onAnswered(summary);
     },
   });
-  return { listener, description, demo, endStreams: () => auditStreams.close() };
+  const endStreams = (): void => {
+    auditStreams.close();
+    versionWaiters.close();
+  };
+  return { listener, description, demo, endStreams };
 }
 
 /** Checks the credentials of a ticket that another server may have made. */

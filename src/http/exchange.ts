@@ -90,14 +90,19 @@ export class Exchange<Needs = unknown> {
   get gone(): AbortSignal {
     if (!this.#gone) {
       const gone = (this.#gone = new AbortController());
-      const onClose = (): void => {
-        if (this.response.writableFinished) return; // the response was sent
-        gone.abort(new ClientGone("The client left before it was answered"));
-      };
-      if (this.response.destroyed) onClose();
-      else this.response.once("close", onClose);
+      this.onGone((error) => gone.abort(error));
     }
     return this.#gone.signal;
+  }
+
+  /** Calls a listener if the client disconnects before its answer; takes less memory than `gone`. */
+  onGone(listener: (error: ClientGone) => void): void {
+    const onClose = (): void => {
+      if (!this.response.writableFinished)
+        listener(new ClientGone("The client left before it was answered"));
+    };
+    if (this.response.destroyed) onClose();
+    else this.response.once("close", onClose);
   }
 
   /**

@@ -15,6 +15,7 @@ export interface Gauges {
   readonly build: { readonly version: string; readonly commit: string };
   readonly bodyBytesHeld: () => number;
   readonly auditStreams: () => number;
+  readonly waitingFetches: () => number;
   /** The number of secrets that each rule has replaced. */
   readonly redactions: () => ReadonlyMap<string, number>;
   readonly quotas: () => readonly SetQuota[];
@@ -51,6 +52,12 @@ export class Metrics {
       ),
       ...auditFamilies(engine.audit),
       single("signalbox_audit_streams", "gauge", "Live streams.", gauges.auditStreams()),
+      single(
+        "signalbox_waiting_fetches",
+        "gauge",
+        "Requests that wait for another policy version.",
+        gauges.waitingFetches(),
+      ),
       {
         name: "signalbox_audit_redactions_total",
         type: "counter",

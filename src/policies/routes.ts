@@ -1,7 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { NotFound } from "../core/errors.ts";
-import { string, word } from "../core/schema-parts.ts";
+import { BadInput, NotFound } from "../core/errors.ts";
+import { integer, string, word } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { Reply } from "../http/reply.ts";
@@ -25,10 +25,12 @@ import {
 import { runtimeNameOf } from "./runtime-name.ts";
 import { simulate } from "./simulate.ts";
 import type { PolicyStore } from "./store.ts";
+import { LONGEST_WAIT, NOT_MODIFIED, type VersionWaiters, type WaitingFetch } from "./waiting.ts";
 
 interface Needs {
   readonly policies: PolicyStore;
   readonly assignments: Candidates;
+  readonly versionWaiters: Pick<VersionWaiters, "versions" | "wait">;
   readonly now: Clock;
 }
 
@@ -82,6 +84,10 @@ export const policyRoutes = [
         forgiving: true,
         description: "`true` selects the active version; other values are ignored.",
       },
+      wait: integer(
+        "With a current `If-None-Match`: the seconds to wait for another version. The response is a 200 as soon as there is one, and otherwise a 304 at the end. The server may send the 304 earlier.",
+        { minimum: 1, maximum: LONGEST_WAIT, examples: [30] },
+      ),
       texts: word("`false` leaves `yaml` out of a list.", ["true", "false"]),
     },
     headers: {
@@ -96,20 +102,24 @@ export const policyRoutes = [
     },
     replies: { 200: policyOrList, 304: policyOrList },
     replyHeaders,
-    refuses: [404, 500],
+    refuses: [400, 404, 500],
     isSmall: asksForActive,
-    handle({ organization, query, headers }, { policies, assignments }: Needs) {
+    handle({ organization, query, headers, client }, needs: Needs) {
       const tag = headers["If-None-Match"];
-      if (asksForActive({ query, headers })) {
-        const runtime = runtimeNameOf(headers["X-Runtime-Name"]);
-        if (runtime !== "") {
-          const candidate = assignments.candidate(organization, runtime);
-          return answerAssigned(candidate, () => policies.active(organization), tag);
-        }
-        return answerActive(policies.active(organization), tag);
+      const { wait } = query;
+      if (!asksForActive({ query, headers })) {
+        if (wait !== undefined) throw new BadInput("wait: expected only with active=true");
+        const answer = query.texts === "false" ? answerSummaries : answerList;
+        return answer(organization, needs.policies, tag);
       }
-      const answer = query.texts === "false" ? answerSummaries : answerList;
-      return answer(organization, policies, tag);
+      const runtime = runtimeNameOf(headers["X-Runtime-Name"]);
+      const answer = (): Awaitable<Reply> => answerRuntime(organization, runtime, tag, needs);
+      if (wait === undefined) return answer();
+      const { party } = client;
+      const onGone: WaitingFetch["onGone"] = (listener) => client.onGone(listener);
+      const isAllowed = client.acceptance();
+      const fetch = { organization, party, onGone, isAllowed, seconds: wait, answer };
+      return answerChange(fetch, needs.versionWaiters);
     },
   }),
   route({
@@ -199,6 +209,29 @@ export const policyRoutes = [
     },
   }),
 ] as const;
+
+/** Answers now, or later if nothing has changed. The versions are read first: a change meanwhile is then seen. */
+async function answerChange(
+  fetch: Omit<WaitingFetch, "versions" | "unchanged">,
+  waiters: Needs["versionWaiters"],
+): Promise<Reply> {
+  const versions = await waiters.versions(fetch.organization);
+  const unchanged = await fetch.answer();
+  if (unchanged.status !== NOT_MODIFIED) return unchanged;
+  return waiters.wait({ ...fetch, versions, unchanged });
+}
+
+/** Answers with the policy of a runtime; without a name, with the active one. */
+function answerRuntime(
+  organization: string,
+  runtime: string,
+  tag: string | undefined,
+  { policies, assignments }: Needs,
+): Awaitable<Reply> {
+  if (runtime === "") return answerActive(policies.active(organization), tag);
+  const candidate = assignments.candidate(organization, runtime);
+  return answerAssigned(candidate, () => policies.active(organization), tag);
+}
 
 /** Answers a conditional GET of the active policy; at once if the store answers at once. */
 function answerActive(

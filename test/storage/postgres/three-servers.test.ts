@@ -9,6 +9,7 @@ const skip = withoutPostgres;
 const ME = "/api/v1/auth/me";
 const LOGIN = "/api/v1/auth/login";
 const POLICIES = "/api/v1/policies";
+const ROLLOUTS = "/api/v1/rollouts";
 const ACTIVE = `${POLICIES}?active=true`;
 const TICKETS = "/api/v1/audit/export-tickets";
 
@@ -46,6 +47,36 @@ test("a version that one server published is what every later fetch gets", { ski
     assert.equal((await server.get(ACTIVE)).body.version, "v3");
   }
 });
+
+test(
+  "a version that one server published answers the fetches that wait on the others",
+  { skip },
+  async (t) => {
+    const servers = await startThree(t);
+    const [one, two, three] = servers;
+    await one.post(POLICIES, { version: "v1", yaml: "a: 1" });
+    const etag = (await one.get(ACTIVE)).headers.get("etag") ?? "";
+    const waiting = servers.map((server) =>
+      server.get(`${ACTIVE}&wait=60`, { "If-None-Match": etag }),
+    );
+    await one.post(POLICIES, { version: "v2", yaml: "a: 2" });
+    const answers = await Promise.all(waiting);
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.version]),
+      servers.map(() => [200, "v2"]),
+    );
+    const named = {
+      "X-Runtime-Name": "ada",
+      "If-None-Match": answers[1]?.headers.get("etag") ?? "",
+    };
+    const selected = two.get(`${ACTIVE}&wait=60`, named);
+    assert.equal(
+      (await three.post(ROLLOUTS, { version: "v1", stages: [{ names: ["ada"] }] })).status,
+      201,
+    );
+    assert.equal((await selected).body.version, "v1");
+  },
+);
 
 test(
   "if one version is published at all servers at once, one server stores it",

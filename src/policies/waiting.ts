@@ -1,0 +1,212 @@
+/**
+ * Runtimes that wait for another policy version. One sweep looks at all of them: a timer for each would cost more
+ * memory than the rest of a waiter. A sweep reads the versions of an organization once, however many of its runtimes
+ * wait, and a runtime's answer is made again only if they have changed.
+ */
+import type { Assignments, Expected } from "../core/assignment.ts";
+import type { Awaitable } from "../core/caller.ts";
+import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { Unauthenticated } from "../core/errors.ts";
+import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
+import { clearTimeout, setTimeout } from "../core/timers.ts";
+import { Yielder } from "../core/yielder.ts";
+import type { Reply } from "../http/reply.ts";
+
+/** The longest wait that can be asked for, in seconds. */
+export const LONGEST_WAIT = 60;
+/** The share of the connections that may wait. */
+const SHARE_OF_CONNECTIONS = 0.75;
+/** The interval of sweeps while runtimes wait, as for streams over a database. */
+const SWEEP_EVERY_MS = 200;
+/** Without a change, only every fifth sweep looks at every request, for its time. */
+const SWEEPS_PER_LOOK = 5;
+/** The interval at which credentials are checked again, as for streams. */
+const CHECK_EVERY_MS = 15 * SECOND_MS;
+export const NOT_MODIFIED = 304;
+
+/** A request that waits. */
+export interface WaitingFetch {
+  readonly organization: string;
+  readonly party: Party;
+  readonly seconds: number;
+  /** The versions before the answer was made for the first time; see `VersionWaiters.versions`. */
+  readonly versions: string;
+  /** The answer without a change. */
+  readonly unchanged: Reply;
+  /** Makes the answer of this moment. */
+  readonly answer: () => Awaitable<Reply>;
+  readonly isAllowed: () => Awaitable<boolean>;
+  /** Calls a listener, once, if the client leaves. */
+  readonly onGone: (listener: (error: unknown) => void) => void;
+}
+
+interface Waiter {
+  readonly fetch: WaitingFetch;
+  readonly holding: Holding<Waiter>;
+  readonly settle: (answer: Awaitable<Reply>) => void;
+  seen: string;
+  until: number;
+  checkAt: number;
+  /** Whether its credentials or its answer are being looked up. */
+  isBusy: boolean;
+}
+
+/** All requests that wait for another version. */
+export class VersionWaiters {
+  readonly #assignments: Pick<Assignments, "expected">;
+  readonly #now: Clock;
+  readonly #most: number;
+  readonly #shares = new FairShare<Waiter>();
+  readonly #waiting = new Set<Waiter>();
+  #timer: NodeJS.Timeout | undefined;
+  #isSweeping = false;
+  #sweeps = 0;
+  /** The versions that the last sweep read. */
+  #last: ReadonlyMap<string, string> = new Map();
+  /** Whether a request began to wait since the last sweep. */
+  #hasNew = false;
+  #isClosed = false;
+
+  constructor(assignments: Pick<Assignments, "expected">, now: Clock, maxConnections: number) {
+    this.#assignments = assignments;
+    this.#now = now;
+    this.#most = Math.ceil(maxConnections * SHARE_OF_CONNECTIONS);
+  }
+
+  /** The number of requests that wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** The versions that runtimes of an organization get, as a text that changes with them. */
+  versions(organization: string): Awaitable<string> {
+    const expected = this.#assignments.expected(organization);
+    return expected instanceof Promise ? expected.then(textOf) : textOf(expected);
+  }
+
+  /**
+   * Answers when the answer is no longer 304, or when the time is over. At the limit, the newest request of the address
+   * with the most requests is answered at once.
+   */
+  wait(fetch: WaitingFetch): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const settle = (answer: Awaitable<Reply>): void => {
+        this.#waiting.delete(waiter);
+        waiter.holding.close();
+        if (answer instanceof Promise) answer.then(resolve, reject);
+        else resolve(answer);
+      };
+      const now = this.#now();
+      const waiter = {
+        ...{ fetch, settle, seen: fetch.versions, isBusy: false },
+        until: now + fetch.seconds * SECOND_MS,
+        checkAt: now + CHECK_EVERY_MS,
+      } as Waiter;
+      Object.assign(waiter, { holding: this.#shares.hold(fetch.party, waiter) });
+      const cut = (other: Waiter): void => other.settle(other.fetch.unchanged);
+      if (this.#isClosed || !this.#shares.makeRoom(waiter.holding, 1, this.#most, cut)) {
+        return settle(fetch.unchanged);
+      }
+      waiter.holding.set(1);
+      this.#waiting.add(waiter);
+      this.#hasNew = true;
+      fetch.onGone((error) => settle(Promise.reject(error as Error)));
+      this.#schedule();
+    });
+  }
+
+  /** Answers all requests, and lets none wait any more. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const waiter of this.#waiting) waiter.settle(waiter.fetch.unchanged);
+  }
+
+  #schedule(): void {
+    if (this.#isSweeping || this.#timer || this.#waiting.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#isSweeping = true;
+      void this.#sweep().finally(() => {
+        this.#isSweeping = false;
+        this.#schedule();
+      });
+    }, SWEEP_EVERY_MS).unref();
+  }
+
+  async #sweep(): Promise<void> {
+    const versions = await this.#readVersions();
+    const isTimeDue = this.#sweeps++ % SWEEPS_PER_LOOK === 0;
+    const hasChanged = [...versions].some(([name, text]) => this.#last.get(name) !== text);
+    this.#last = versions;
+    if (!isTimeDue && !hasChanged && !this.#hasNew) return;
+    this.#hasNew = false;
+    const yielder = new Yielder();
+    for (const waiter of this.#waiting) {
+      if (yielder.isDue) await yielder.step();
+      if (waiter.isBusy) continue;
+      const now = this.#now(); // later than the start of a request that began during the sweep
+      // The clock may be set back.
+      const isOver = now >= waiter.until || now < waiter.until - waiter.fetch.seconds * SECOND_MS;
+      const current = versions.get(waiter.fetch.organization) ?? waiter.seen;
+      if (isOver || current !== waiter.seen) {
+        void this.#look(waiter, current, isOver);
+      } else if (now >= waiter.checkAt) {
+        waiter.checkAt = now + CHECK_EVERY_MS;
+        void this.#check(waiter);
+      }
+    }
+  }
+
+  /** The versions of all organizations in question; those that cannot be read are left out. */
+  async #readVersions(): Promise<ReadonlyMap<string, string>> {
+    const versions = new Map<string, string>();
+    const organizations = new Set<string>();
+    for (const { fetch } of this.#waiting) organizations.add(fetch.organization);
+    await Promise.all(
+      Array.from(organizations, async (organization) => {
+        try {
+          versions.set(organization, await this.versions(organization));
+        } catch {
+          // The store cannot be read: its requests wait until it can, or until their time is over.
+        }
+      }),
+    );
+    return versions;
+  }
+
+  /** Makes the answer again, and sends it unless it is a 304 before its time. */
+  async #look(waiter: Waiter, versions: string, isOver: boolean): Promise<void> {
+    waiter.isBusy = true;
+    try {
+      const answer = await waiter.fetch.answer();
+      if (isOver || answer.status !== NOT_MODIFIED) waiter.settle(answer);
+      else waiter.seen = versions;
+    } catch (error) {
+      waiter.settle(Promise.reject(error as Error));
+    } finally {
+      waiter.isBusy = false;
+    }
+  }
+
+  async #check(waiter: Waiter): Promise<void> {
+    waiter.isBusy = true;
+    try {
+      if (!(await waiter.fetch.isAllowed())) waiter.settle(Promise.reject(noLongerAllowed()));
+    } catch (error) {
+      waiter.settle(Promise.reject(error as Error));
+    } finally {
+      waiter.isBusy = false;
+    }
+  }
+}
+
+function textOf({ active, rollout }: Expected): string {
+  // A stage that starts is added to those of the rollout.
+  return rollout ? `${active}\n${rollout.id}\n${rollout.stages.length}` : active;
+}
+
+function noLongerAllowed(): Unauthenticated {
+  const message = "The credentials of a waiting request are no longer accepted";
+  return new Unauthenticated(message, { tokenRefused: true });
+}

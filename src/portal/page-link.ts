@@ -46,6 +46,14 @@ export function policyLink(version: string, against?: string): string {
   return `/portal/policies?version=${encodeURIComponent(version)}${other}`;
 }
 
+/** The path of the page of the rollouts. */
+export const ROLLOUTS_PATH = "/portal/rollouts";
+
+/** The address of a rollout. */
+export function rolloutLink(id: string): string {
+  return pageLink(ROLLOUTS_PATH, { id });
+}
+
 /** The pages of the things that fields of an event name. */
 export const FIELD_LINKS: Readonly<
   Record<"executor" | "provider" | "runtime_name" | "policy", (value: string) => string>

@@ -34,9 +34,11 @@ import { fleet } from "./pages/fleet.ts";
 import { overview } from "./pages/overview.ts";
 import { policies } from "./pages/policies.ts";
 import { policyEditor } from "./pages/policy-editor.ts";
+import { rollouts } from "./pages/rollouts.ts";
 import { rule } from "./pages/rule.ts";
 import { runtime } from "./pages/runtime.ts";
 import { signInPage } from "./pages/sign-in.ts";
+import { ROLLOUTS_PATH } from "./page-link.ts";
 import type { StoreNeeds } from "./store-source.ts";
 
 interface SignInNeeds extends PortalFrame {
@@ -72,6 +74,7 @@ export const portalRoutes = [
   }),
   pageRow(policyEditor, EDITOR_PATH, "The page that edits a new policy version"),
   pageRow(policies, policies.path, "The page of the policy versions"),
+  pageRow(rollouts, ROLLOUTS_PATH, "The page of the rollouts of policy versions"),
   pageRow(fleet, fleet.path, "The page of the runtimes"),
   pageRow(agents, agents.path, "The page that connects AI agents and shows their machines"),
   route({

@@ -23,6 +23,7 @@ import type { OrganizationStore } from "../organizations/store.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { allProviderNames, MOST_NAMED, providerRows } from "../providers/rows.ts";
 import type { ProviderOverrideStore } from "../providers/store.ts";
+import { readRollout, readRollouts, type ReadingNeeds } from "../rollouts/reading.ts";
 import { settingsAnswer, type SettingsConfig } from "../settings/answer.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { userOf } from "../users/draft.ts";
@@ -35,11 +36,18 @@ import { cutText, MOST_IN_EVENT, MOST_IN_LIST, rowsOf } from "./stored-rows.ts";
 
 /** The stores and settings that pages are read from. */
 export interface StoreNeeds {
-  readonly assignments: Pick<Assignments, "expected">;
+  readonly assignments: Pick<Assignments, "expected"> & ReadingNeeds["assignments"];
   readonly activity: Pick<ActivityStore, "page">;
   readonly audit: Pick<
     AuditStore,
-    "activity" | "withId" | "histogram" | "page" | "providerNames" | "providerUse" | "usage"
+    | "activity"
+    | "facets"
+    | "withId"
+    | "histogram"
+    | "page"
+    | "providerNames"
+    | "providerUse"
+    | "usage"
   >;
   readonly catalog: Catalog;
   readonly config: SettingsConfig;
@@ -48,6 +56,7 @@ export interface StoreNeeds {
   readonly organizations: Pick<OrganizationStore, "list">;
   readonly overrides: Pick<ProviderOverrideStore, "all">;
   readonly policies: Pick<PolicyStore, "activeVersion" | "get" | "versions">;
+  readonly rollouts: ReadingNeeds["rollouts"];
   readonly settings: Pick<SettingsStore, "list">;
   readonly users: Pick<UserStore, "list">;
 }
@@ -112,6 +121,8 @@ export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageS
     versions: async () => (await policies.versions(id)).map(({ policy }) => policy),
     policy: (version) => policies.get(id, version),
     rules: (version, rule) => readRules(needs, asker, { organization: id, version, rule, now }),
+    rollouts: () => readRollouts(needs, id, now),
+    rollout: (wanted) => readRollout(needs, id, wanted, now, gone),
     async catalog() {
       const view = catalog.current();
       const [use, set] = await Promise.all([

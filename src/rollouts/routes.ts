@@ -13,10 +13,10 @@ import type { PolicyStore } from "../policies/store.ts";
 import type { RolloutAssignments } from "./assignments.ts";
 import { begun, rolloutBody } from "./draft.ts";
 import { figuresOf } from "./figures.ts";
-import { judge } from "./gates.ts";
+import { readRollout, readRollouts } from "./reading.ts";
 import { rollout, rolloutList, rolloutStep, type Rollout } from "./schema.ts";
 import { GATE, isOpen } from "./state.ts";
-import { factsOf, settled, takeStep } from "./steps.ts";
+import { factsOf, takeStep } from "./steps.ts";
 import type { RolloutStore } from "./store.ts";
 
 interface Needs {
@@ -138,12 +138,9 @@ export const rolloutRoutes = [
     description: "The figures of an open rollout are in `GET /rollouts/{id}`.",
     replies: { 200: rolloutList },
     refuses: [500],
-    async handle({ organization }, { rollouts, policies, now }: Needs) {
-      const active = await policies.activeVersion(organization);
-      const at = formatTimestamp(now());
-      const all = await rollouts.list(organization);
-      return { rollouts: all.map((one) => settled(one, active, at)) };
-    },
+    handle: async ({ organization }, needs: Needs) => ({
+      rollouts: await readRollouts(needs, organization, needs.now()),
+    }),
   }),
   route({
     method: "GET",
@@ -157,19 +154,9 @@ export const rolloutRoutes = [
     replies: { 200: rollout },
     refuses: [404, 500],
     async handle({ organization, params: { id }, client }, needs: Needs) {
-      const found = await needs.rollouts.get(organization, id);
+      const found = await readRollout(needs, organization, id, needs.now(), client.gone);
       if (found === undefined) throw new NotFound(noSuchRollout(id));
-      await needs.assignments.flush();
-      const at = needs.now();
-      const active = await needs.policies.activeVersion(organization);
-      const present = settled(found, active, formatTimestamp(at));
-      const figures = await figuresOf(needs, organization, present, at, client.gone);
-      const own = figures[present.current_stage - 1];
-      return {
-        ...present,
-        stages: present.stages.map((stage, i) => ({ ...stage, figures: figures[i] })),
-        ...(own && isOpen(present) && { judgement: judge(present, own, at) }),
-      };
+      return found;
     },
   }),
   route({

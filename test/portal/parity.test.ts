@@ -18,6 +18,7 @@ import { fleet } from "../../src/portal/pages/fleet.ts";
 import { overview } from "../../src/portal/pages/overview.ts";
 import { policies } from "../../src/portal/pages/policies.ts";
 import { policyEditor } from "../../src/portal/pages/policy-editor.ts";
+import { rollouts } from "../../src/portal/pages/rollouts.ts";
 import { rule } from "../../src/portal/pages/rule.ts";
 import { runtime } from "../../src/portal/pages/runtime.ts";
 import type { DataPage } from "../../src/portal/pages/source.ts";
@@ -54,6 +55,7 @@ const PAGES: readonly (readonly [DataPage<never, never>, string, readonly string
       ...["?q=no-such-runtime&status=idle", "?sort=-name", "?sort=drifted&limit=7", "?sort=none"],
     ],
   ],
+  [rollouts, "/portal/rollouts", ["", "?id=none"]],
   [agents, "/portal/agents", [""]],
   [runtime, "/portal/runtime", ["?name=build-1", "?name=none", ""]],
   [
@@ -136,6 +138,15 @@ const MARKUP = `</script><img src=x onerror="1">"'\u202e`;
 for (const version of ["v1", "v2", "v3"]) {
   await filled.post("/api/v1/policies", { version, yaml: `rules: []\n# ${version}\n` });
 }
+await filled.post("/api/v1/rollouts", {
+  version: "v1",
+  stages: [
+    { labels: { env: "staging" }, hold_minutes: 30, gates: { min_runtimes: 2, max_offline: 0 } },
+    { percent: 25, gates: { max_denied_increase_percent: 5 } },
+    { names: ["build-1"] },
+    { percent: 100 },
+  ],
+});
 await filled.post("/api/v1/audit", {
   events: [
     { id: "e1", command: LONG, executor: "ada", policy_decision: "DENIED", reason: LONG },

@@ -7,7 +7,8 @@ const MOST = 85;
 const WEIGHTS = [
   ["/", MOST],
   ["/portal/audit", 115],
-  ["/portal/policies", MOST],
+  ["/portal/policies", 90],
+  ["/portal/rollouts", 90],
   ["/portal/policies/new", 115],
   ["/portal/fleet", MOST],
   ["/portal/agents", MOST],
@@ -21,7 +22,7 @@ const WEIGHTS = [
   ["/portal/access/settings", MOST],
   ["/portal/access/activity", MOST],
   ["/portal/access/account", MOST],
-  ["/portal/api", 268],
+  ["/portal/api", 292],
   ["/portal/sign-in", MOST],
 ] as const;
 const HTML = { accept: "text/html,*/*;q=0.8" };

@@ -142,7 +142,8 @@ function entry(one: ActivityEntry, now: number): Html {
   </li>`;
 }
 
-function actorName({ kind, email, name, id }: ActivityEntry["actor"]): Html | string {
+/** The caller who made a change, in words. */
+export function actorName({ kind, email, name, id }: ActivityEntry["actor"]): Html | string {
   if (kind === "anonymous") return html`<span class="faint">A caller without credentials</span>`;
   if (kind === "gate") return "A gate";
   if (kind === "key") return `The API key ${name ?? id ?? ""}`;

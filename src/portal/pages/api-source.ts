@@ -4,6 +4,7 @@ import type { ApiKey } from "../../keys/schema.ts";
 import type { Organization } from "../../organizations/schema.ts";
 import type { PolicySummary } from "../../policies/schema.ts";
 import type { Provider } from "../../providers/schema.ts";
+import type { Rollout } from "../../rollouts/schema.ts";
 import type { User } from "../../users/schema.ts";
 import { inWords } from "../error-words.ts";
 import type { PageSource } from "./source.ts";
@@ -48,6 +49,9 @@ export function apiSource(read: ReadApi): PageSource {
         .policies,
     policy: (version) => read(`/policies/${encodeURIComponent(version)}`),
     rules: (version, rule) => read(`/policies/${encodeURIComponent(version)}/rules`, { rule }),
+    rollouts: async () =>
+      (await read<{ readonly rollouts: readonly Rollout[] }>("/rollouts")).rollouts,
+    rollout: (id) => read(`/rollouts/${encodeURIComponent(id)}`),
     async catalog() {
       const [{ catalog: source, providers }, { capabilities }] = await Promise.all([
         read<{ readonly catalog: string; readonly providers: readonly Provider[] }>("/providers"),

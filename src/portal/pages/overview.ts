@@ -8,6 +8,8 @@ import { html, type Html } from "../html.ts";
 import { policyLink, providerLink } from "../page-link.ts";
 import { AHEAD_MS } from "./audit-view.ts";
 import { chartLegend } from "./bar-chart.ts";
+import type { Rollout } from "../../rollouts/schema.ts";
+import { openRolloutNotice } from "./open-rollout.ts";
 import { shareRow, shareTable } from "./bars.ts";
 import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
 import { denialList } from "./denial-list.ts";
@@ -26,6 +28,7 @@ export interface OverviewModel extends PageContext {
   readonly denials: readonly AuditEvent[];
   /** Whether there is an API key; read only while the first steps are shown and runtimes need one. */
   readonly hasKey?: boolean | undefined;
+  readonly rollouts: readonly Rollout[];
   /** The active version; `undefined` while there is none. */
   readonly policy: Omit<Policy, "yaml" | "organization_id"> | undefined;
 }
@@ -44,7 +47,7 @@ export const overview: DataPage<OverviewModel> = {
   async read(source, context) {
     const counts = await source.counts();
     const active = counts.policy_version;
-    const [fleet, histogram, denied, policy] = await Promise.all([
+    const [fleet, histogram, denied, policy, rollouts] = await Promise.all([
       source.fleetSummary(),
       source.hours(beginOfDay(context.now)),
       source.page(
@@ -53,8 +56,10 @@ export const overview: DataPage<OverviewModel> = {
         undefined,
       ),
       active === "" ? undefined : source.policy(active),
+      active === "" ? [] : source.rollouts(),
     ]);
-    const model = { ...context, counts, fleet, histogram, denials: denied.events, policy };
+    const { events: denials } = denied;
+    const model = { ...context, counts, fleet, histogram, denials, policy, rollouts };
     if (!context.needsCredential || hasCommands(model)) return model;
     return { ...model, hasKey: (await source.keys()).some(({ revoked }) => !revoked) };
   },
@@ -67,7 +72,8 @@ export function renderOverview(model: OverviewModel): Html {
       <h1>Overview</h1>
       <span class="faint">The last 24 hours</span>
     </div>
-    ${hasCommands(model) ? undefined : beginning(model)} ${tiles(model)}
+    ${openRolloutNotice(model.rollouts)} ${hasCommands(model) ? undefined : beginning(model)}
+    ${tiles(model)}
     <div class="grid overview">
       <div class="wide">${commandsCard(model)}</div>
       ${card("denials-title", "Recent denials", denials(model), html`<a href="/portal/audit?decision=DENIED&amp;range=24h">All denials</a>`)}

@@ -3,12 +3,13 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { FleetSummary } from "../../fleet/schema.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
+import type { Rollout } from "../../rollouts/schema.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
 import { option, searchField } from "./fields.ts";
-import { pageLink, policyLink } from "../page-link.ts";
+import { pageLink, policyLink, ROLLOUTS_PATH } from "../page-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import {
   apiPath,
@@ -21,6 +22,7 @@ import {
   type PageContext,
 } from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
+import { openRolloutNotice } from "./open-rollout.ts";
 import { policyChanges, policyText, type ShownDocument } from "./policy-text.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
@@ -37,6 +39,7 @@ export interface PoliciesModel extends PageContext {
   /** Newest first. */
   readonly versions: readonly PolicySummary[];
   readonly fleet: FleetSummary;
+  readonly rollouts: readonly Rollout[];
   /** The version that is shown, with its text; `undefined` when it does not exist. */
   readonly shown: Policy | undefined;
   readonly against: Policy | undefined;
@@ -59,12 +62,16 @@ export const policies: DataPage<PoliciesModel, typeof parameters> = {
   titleOf: ({ shown, against }) =>
     ["Policies", ...[shown, against].flatMap((policy) => policy?.version ?? [])].join(" · "),
   async read(source, context, query) {
-    const [versions, fleet] = await Promise.all([source.versions(), source.fleetSummary()]);
+    const [versions, fleet, rollouts] = await Promise.all([
+      source.versions(),
+      source.fleetSummary(),
+      source.rollouts(),
+    ]);
     const [shown, against] = await Promise.all([
       readPolicy(source, versions, query.version ?? activeOf(versions) ?? versions[0]?.version),
       readPolicy(source, versions, query.against),
     ]);
-    return { ...context, query, versions, fleet, shown, against };
+    return { ...context, query, versions, fleet, rollouts, shown, against };
   },
   render: renderPolicies,
 };
@@ -77,6 +84,7 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
       <h1>Policies</h1>
       <span class="faint">${counted(versions.length, "version")}</span>
       <div class="actions">
+        <a class="button" href="${ROLLOUTS_PATH}">Rollouts</a>
         ${
           callsV1(model)
             ? html`<a class="button" href="${pageLink(ACTIVITY_PATH, { action: "policy" })}"
@@ -92,6 +100,7 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
       </div>
     </div>
     ${allowedOrNote(model, "POST /policies/{version}/activate", "Publishing or activating a version")}
+    ${openRolloutNotice(model.rollouts)}
     ${
       versions.length === 0
         ? html`<section class="card">${noPolicies(model)}</section>`

@@ -12,6 +12,7 @@ import type { ApiKey } from "../../keys/schema.ts";
 import type { Organization } from "../../organizations/schema.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import type { Provider } from "../../providers/schema.ts";
+import type { Rollout } from "../../rollouts/schema.ts";
 import type { Settings } from "../../settings/schema.ts";
 import type { User } from "../../users/schema.ts";
 import type { Html } from "../html.ts";
@@ -33,6 +34,10 @@ export interface PageSource extends AuditSource {
   policy(version: string): Awaitable<Policy | undefined>;
   /** The rules of a version that `versions` names, and the commands of the rule with an id. */
   rules(version: string, rule?: string): Awaitable<PolicyRules>;
+  /** The rollouts without figures, newest first. */
+  rollouts(): Awaitable<readonly Rollout[]>;
+  /** A rollout that `rollouts` names, with its figures. */
+  rollout(id: string): Awaitable<Rollout | undefined>;
   catalog(): Awaitable<CatalogContent>;
   keys(): Awaitable<readonly ApiKey[]>;
   users(): Awaitable<readonly User[]>;

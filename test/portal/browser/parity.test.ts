@@ -15,12 +15,17 @@ await app.post("/api/v1/audit", {
   decision: "DENIED",
 });
 await app.post("/api/v1/api-keys", { name: MARKUP });
+await app.post("/api/v1/rollouts", {
+  version: "v1",
+  stages: [{ labels: { env: "staging" }, gates: { min_runtimes: 1 } }, { percent: 100 }],
+});
 await app.put("/api/v1/settings", { settings: [{ key: "a", value: MARKUP }] });
 
 /** Pages that are kept fresh, each with a resource that its module reads last or alone. */
 const PAGES = [
   ["/", "**/policies/v2"],
   ["/portal/policies?version=v1&against=v2", "**/policies/v2"],
+  ["/portal/rollouts", "**/activity?*"],
   ["/portal/fleet?drifted=true", "**/fleet?*"],
   ["/portal/agents", "**/audit?*"],
   ["/portal/catalog?q=pod", "**/capabilities"],

@@ -35,6 +35,7 @@ const EMPTY: OverviewModel = {
   },
   histogram: { interval: "1h", buckets: [] },
   denials: [],
+  rollouts: [],
   policy: undefined,
 };
 

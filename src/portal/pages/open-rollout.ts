@@ -1,0 +1,15 @@
+import type { Rollout } from "../../rollouts/schema.ts";
+import { isOpen } from "../../rollouts/state.ts";
+import { html, type Html } from "../html.ts";
+import { rolloutLink } from "../page-link.ts";
+
+/** A line about the open rollout, for other pages; `undefined` without one. */
+export function openRolloutNotice(all: readonly Rollout[]): Html | undefined {
+  const open = all.find(isOpen);
+  if (open === undefined) return undefined;
+  return html`<p class="notice">
+    <b class="mono">${open.version}</b> is being rolled out: stage ${open.current_stage} of
+    ${open.stages.length}${open.state === "paused" ? ", paused" : undefined}.
+    <a href="${rolloutLink(open.id)}">Show the rollout</a>
+  </p>`;
+}

@@ -1,0 +1,243 @@
+import { string } from "../../core/schema-parts.ts";
+import type { QueryParameters } from "../../http/query.ts";
+import type { Rollout } from "../../rollouts/schema.ts";
+import { ACTIVITY_PATH } from "../access-tabs.ts";
+import { deedOf } from "../activity-words.ts";
+import { counted, duration } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { pageLink, policyLink, rolloutLink } from "../page-link.ts";
+import { holdLeft, stateWord } from "../rollout-words.ts";
+import { allowedOrNote, ifAllowed, type OperationName } from "../withheld.ts";
+import { actorName } from "./access-activity.ts";
+import {
+  badge,
+  breadcrumb,
+  callsV1,
+  card,
+  emptyState,
+  facts,
+  table,
+  timeAgo,
+  type PageContext,
+  type Tone,
+} from "./parts.ts";
+import { stagesCard } from "./rollout-stages.ts";
+import type { ActivitySlice, DataPage } from "./source.ts";
+
+/** The most steps that are shown; the activity log has all of them. */
+const MOST_STEPS = 50;
+/** The most rollouts in the list. */
+const MOST_LISTED = 100;
+
+const parameters = {
+  id: string("The rollout to show. The default is the newest one."),
+} as const satisfies QueryParameters;
+
+/** The model of the rollouts page. */
+export interface RolloutsModel extends PageContext {
+  /** Newest first, without figures. */
+  readonly rollouts: readonly Rollout[];
+  readonly shown: Rollout | undefined;
+  /** The steps of the shown rollout; `undefined` where the activity log cannot be read. */
+  readonly steps: ActivitySlice | undefined;
+}
+
+/** The page of the rollouts: the open one with the figures of its stages, and the past ones. */
+export const rollouts: DataPage<RolloutsModel, typeof parameters> = {
+  path: "/portal/policies",
+  title: "Rollouts",
+  module: "rollouts",
+  parameters,
+  async read(source, context, { id }) {
+    const all = await source.rollouts();
+    const known = id === undefined ? all[0] : all.find((one) => one.id === id);
+    const [shown, steps] = await Promise.all([
+      known && source.rollout(known.id),
+      known && callsV1(context) ? source.activity({ target: known.id }, MOST_STEPS, 0) : undefined,
+    ]);
+    return { ...context, rollouts: all, shown, steps };
+  },
+  render: renderRollouts,
+};
+
+/** Renders a rollout with its stages and steps, above the list of all. */
+export function renderRollouts(model: RolloutsModel): Html {
+  const { rollouts: all, shown } = model;
+  return html`<div class="page-head">
+      ${breadcrumb("/portal/policies", "Policies")}
+      <h1>Rollouts</h1>
+      <span class="faint">${counted(all.length, "rollout")}</span>
+    </div>
+    ${allowedOrNote(model, "POST /rollouts", "Rolling out a version")}
+    ${
+      all.length === 0
+        ? html`<section class="card">
+            ${emptyState(
+              "No rollout yet",
+              html`A rollout gives a version to a part of the fleet first. Choose a version that is
+                not active under <a href="/portal/policies">Policies</a>, and roll it out from
+                there.`,
+            )}
+          </section>`
+        : shown === undefined
+          ? html`<section class="card">
+              ${emptyState("No such rollout", "It does not exist, or it is too old.")}
+            </section>`
+          : html`${summaryCard(model, shown)} ${stagesCard(shown, model.now)}
+            ${stepsCard(model, shown)}`
+    }
+    ${all.length > 1 ? listCard(model) : undefined}`;
+}
+
+const TONES: Readonly<Record<Rollout["state"], Tone>> = {
+  running: "ok",
+  paused: "warn",
+  completed: "ok",
+  rolled_back: "bad",
+  superseded: "none",
+};
+
+function summaryCard(model: RolloutsModel, shown: Rollout): Html {
+  const { version, base_version: base, state, stages, current_stage: current } = shown;
+  const { now } = model;
+  const body = html`${judgementNotice(shown, now)}
+  ${facts([
+    ["Version", html`<a class="mono" href="${policyLink(version)}">${version}</a>`],
+    [
+      "Instead of",
+      html`<a class="mono" href="${policyLink(base)}">${base}</a> ·
+        <a href="${policyLink(version, base)}">What it changes</a>`,
+    ],
+    ["Stage", `${current} of ${stages.length}`],
+    ["On a breach", shown.on_breach === "pause" ? "it is paused" : "it is rolled back"],
+    ["Began", html`${timeAgo(shown.created_at, now)} by ${shown.created_by}`],
+    [
+      "Ended",
+      shown.ended_at === undefined
+        ? undefined
+        : html`${timeAgo(shown.ended_at, now)} by ${shown.updated_by}`,
+    ],
+    [
+      "Its commands",
+      html`<a href="${pageLink("/portal/audit", { policy: version })}">in the audit</a> ·
+        <a href="${pageLink("/portal/audit", { policy: version, decision: "DENIED" })}"
+          >those it denied</a
+        >`,
+    ],
+  ])}`;
+  const title = html`Rollout of <span class="mono">${version}</span>`;
+  return card(
+    "rollout-title",
+    title,
+    body,
+    html`${badge(stateWord(state), TONES[state])}${actions(model, shown)}`,
+  );
+}
+
+/** Renders the conditions that the rollout waits for, or the reason why it stopped. */
+function judgementNotice(shown: Rollout, now: number): Html | undefined {
+  const { state, reason, judgement, current_stage: stage } = shown;
+  if (reason !== undefined)
+    return html`<p class="notice warn inside">${withTimes(reason, now)}</p>`;
+  if (state === "paused") {
+    const words = "Paused: runtimes keep their versions, and no gate acts.";
+    return html`<p class="notice warn inside">${words}</p>`;
+  }
+  if (judgement === undefined) return undefined;
+  const { outcome, reasons } = judgement;
+  if (outcome === "passed") {
+    const words = `Stage ${stage} has passed its gates: it ends within a minute.`;
+    return html`<p class="notice inside" role="status">${words}</p>`;
+  }
+  const left = holdLeft(shown, now);
+  return html`<div class="notice ${outcome === "breached" ? "bad" : ""} inside" role="status">
+    Stage ${stage} ${outcome === "breached" ? "is breached" : "waits"}:
+    <ul>
+      ${reasons.map((one) => html`<li>${withTimes(one, now)}</li>`)}
+    </ul>
+    ${left > 0 ? html`<p>Hold time left: ${duration(left)}.</p>` : undefined}
+  </div>`;
+}
+
+/** A sentence of the service with its times as ages. */
+function withTimes(sentence: string, now: number): readonly (Html | string)[] {
+  return sentence
+    .split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/)
+    .map((part, i) => (i % 2 === 0 ? part : timeAgo(part, now)));
+}
+
+const STEPS = [
+  { step: "advance", label: "Advance…", states: ["running"] },
+  { step: "pause", label: "Pause…", states: ["running"] },
+  { step: "resume", label: "Resume…", states: ["paused"] },
+  { step: "roll_back", label: "Roll back…", states: ["running", "paused"] },
+] as const;
+/** A step that a person takes. */
+export type PersonStep = (typeof STEPS)[number]["step"];
+
+function actions(model: RolloutsModel, { state, id }: Rollout): Html | undefined {
+  const allowed = STEPS.filter(({ states }) => states.some((one) => one === state));
+  if (allowed.length === 0) return undefined;
+  return html`<div class="actions">
+    ${allowed.map(({ step, label }) => {
+      const operation: OperationName = `POST /rollouts/{id}/${step}`;
+      const button = html`<button
+        type="button"
+        class="needs-modules ${step === "roll_back" ? "danger" : ""}"
+        data-step="${step} ${id}"
+      >
+        ${label}
+      </button>`;
+      return ifAllowed(model, operation, button);
+    })}
+  </div>`;
+}
+
+function stepsCard({ steps, now }: RolloutsModel, { id }: Rollout): Html | undefined {
+  if (steps === undefined) return undefined;
+  const all = html`<a href="${pageLink(ACTIVITY_PATH, { target: id })}">In the activity log</a>`;
+  const rows = steps.entries.map(
+    ({ actor, action, timestamp, after, outcome }) =>
+      html`<li>
+        <b>${actorName(actor)}</b> ${deedOf(action)}${afterWords(after)}
+        ${outcome === "done" ? undefined : badge(outcome, "bad")}
+        <span class="faint">${timeAgo(timestamp, now)}</span>
+      </li>`,
+  );
+  return card(
+    "steps-title",
+    "Steps",
+    html`<ol class="inside" aria-label="Steps">
+      ${rows}
+    </ol>`,
+    all,
+  );
+}
+
+function afterWords(after: Readonly<Record<string, unknown>> = {}): string {
+  const { state, stage, reason } = after;
+  if (reason !== undefined) return `: ${String(reason)}`;
+  if (state === "running") return `: stage ${String(stage)}`;
+  return "";
+}
+
+function listCard({ rollouts: all, shown, now }: RolloutsModel): Html {
+  const rows = all.slice(0, MOST_LISTED).map(
+    (one) =>
+      html`<tr>
+        <th scope="row">
+          <a
+            class="mono"
+            href="${rolloutLink(one.id)}"
+            ${one.id === shown?.id ? html` aria-current="true"` : undefined}
+            >${one.version}</a
+          >
+        </th>
+        <td>${badge(stateWord(one.state), TONES[one.state])}</td>
+        <td>${one.current_stage} of ${one.stages.length}</td>
+        <td>${timeAgo(one.created_at, now)} by ${one.created_by}</td>
+      </tr>`,
+  );
+  const headings = ["Version", "State", "Stage", "Began"];
+  return card("rollouts-title", "All rollouts", table("Rollouts", "rows", headings, rows));
+}

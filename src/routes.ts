@@ -17,6 +17,7 @@ import { policySchemaRoutes } from "./policies/schema-routes.ts";
 import { draftRoutes } from "./portal/draft-routes.ts";
 import { ruleRoutes } from "./portal/rule-routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
+import { proofRoutes } from "./proofs/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
 import { publishRoutes } from "./replay/publish-routes.ts";
 import { replayRoutes } from "./replay/routes.ts";
@@ -31,6 +32,7 @@ const rows = [
   ...rolloutRoutes,
   ...draftRoutes,
   ...ruleRoutes,
+  ...proofRoutes,
   ...auditRoutes,
   ...eventRoutes,
   ...auditExportRoutes,

@@ -178,6 +178,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     versionWaiters,
     auditStreams,
     redaction,
+    proofs: engine.proofs,
     exportTickets: shared
       ? new SharedTickets(shared.tickets, acceptTickets(resolveCaller), now)
       : new ExportTickets(now),

@@ -26,6 +26,7 @@ import { ByteCache } from "./audit/query/byte-cache.ts";
 import { Tail } from "./audit/live/tail.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import type { GlobalRow } from "./audit/index/segment-index.ts";
+import type { PlacedLine } from "./audit/write/known-events.ts";
 import { AuditTrail } from "./audit/trail.ts";
 
 export interface FileAuditOptions {
@@ -124,8 +125,13 @@ export class FileAuditStore implements AuditStore {
     });
   }
 
-  withId(organization: string, id: string): Promise<readonly Buffer[]> {
-    return this.#ask(organization, (trail) => trail.withId(id));
+  async withId(organization: string, id: string): Promise<readonly Buffer[]> {
+    return (await this.eventsOf(organization, id)).map(({ line }) => line);
+  }
+
+  /** The events with an id, with their rows. */
+  eventsOf(organization: string, id: string): Promise<readonly PlacedLine[]> {
+    return this.#ask(organization, (trail) => trail.eventsOf(id));
   }
 
   export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {

@@ -17,7 +17,8 @@ import type { EngineCounters } from "./write/engine-counters.ts";
 import { EventWriter } from "./write/event-writer.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { type Lease, Leases } from "./leases.ts";
-import { lineOf, linesOfId, recentIdsOf, rowsAfter, type RecentIds } from "./write/known-events.ts";
+import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.ts";
+import type { PlacedLine, RecentIds } from "./write/known-events.ts";
 import { InOrder } from "./write/in-order.ts";
 import { firstLine, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
@@ -43,7 +44,7 @@ export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
 
 /** Stores and finds the events of one organization. */
 export class AuditTrail implements TailSource {
-  readonly #organization: string;
+  readonly organization: string;
   readonly #found: ByteCache<RowSet>;
   readonly #shortLines: ByteCache<Buffer>;
   readonly #log: SegmentedLog;
@@ -54,6 +55,7 @@ export class AuditTrail implements TailSource {
   /** The tails that are read: each is offered every event as it is stored. */
   readonly tails = new Set<Tail>();
   readonly #leases = new Leases();
+  readonly #lease: Lease = () => this.#leases.take();
   readonly #lastDay = new LastDay();
   #removing: Promise<unknown> = Promise.resolve();
 
@@ -64,7 +66,7 @@ export class AuditTrail implements TailSource {
     ids: RecentIds,
     sequel: InOrder,
   ) {
-    this.#organization = organization;
+    this.organization = organization;
     this.#found = found;
     this.#shortLines = shortLines;
     this.#log = log;
@@ -153,17 +155,15 @@ export class AuditTrail implements TailSource {
     characters: number | undefined,
   ): Promise<AuditRows> {
     const query = this.#query(filter);
-    const lease: Lease = () => this.#leases.take();
-    const common = { organization: this.#organization, kept: this.#shortLines };
+    const common = { organization: this.organization, kept: this.#shortLines };
     const shortening = characters === undefined ? undefined : { ...common, characters };
-    const parts = { limit, start, signal, lease, shortening };
+    const parts = { limit, start, signal, lease: this.#lease, shortening };
     return this.#ask((indexes) => answerPage(this.#log, indexes, query, parts));
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
-    const lease: Lease = () => this.#leases.take();
     const query = this.#query(filter);
-    return this.#ask((indexes) => answerExport(this.#log, indexes, query, signal, lease));
+    return this.#ask((indexes) => answerExport(this.#log, indexes, query, signal, this.#lease));
   }
 
   histogram(
@@ -176,16 +176,17 @@ export class AuditTrail implements TailSource {
   }
 
   facets(filter: AuditFilter, most: number, signal: AbortSignal | undefined): Promise<AuditFacets> {
-    const log = { log: this.#log, organization: this.#organization };
+    const log = { log: this.#log, organization: this.organization };
     const query = this.#query(filter);
     return this.#ask((indexes) => answerFacets(log, indexes, query, most, signal));
   }
 
   #query(filter: AuditFilter): SegmentQuery {
-    return segmentQuery(filter, this.#organization, this.#found);
+    return segmentQuery(filter, this.organization, this.#found);
   }
 
-  withId(id: string): Promise<readonly Buffer[]> {
+  /** The events with an id, with their rows. */
+  eventsOf(id: string): Promise<readonly PlacedLine[]> {
     return this.#ask(() => linesOfId(this.#segments, id, (rows) => this.readRows(rows)));
   }
 
@@ -232,15 +233,10 @@ export class AuditTrail implements TailSource {
     return (await this.#log.read(slices)).map(firstLine);
   }
 
-  /**
-   * Removes sealed segments whose events are all older. Their files are removed when all current readers are
-   * done.
-   */
+  /** Removes sealed segments whose events are all older; the files, once no reader needs them. */
   async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
-    const old = this.#segments.indexes
-      .slice(0, -1)
-      .filter(({ newestIngested }) => newestIngested < olderThanMs);
-    return this.#remove(old);
+    const sealed = this.#segments.indexes.slice(0, -1);
+    return this.#remove(sealed.filter(({ newestIngested }) => newestIngested < olderThanMs));
   }
 
   /** Removes the oldest sealed segments until the rest is within the allowance. */
@@ -266,7 +262,7 @@ export class AuditTrail implements TailSource {
     this.#removing = removing.catch(() => {});
     if (!wasRead) await removing;
     return {
-      organization: this.#organization,
+      organization: this.organization,
       events: old.reduce((sum, { rows }) => sum + rows, 0),
       bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
     };

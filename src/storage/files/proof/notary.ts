@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { describeError, type Log } from "../../../core/log.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
 import { SECOND_MS } from "../../../core/clock.ts";
-import { signerOf } from "../../../proof/note.ts";
+import { signerOf, type Signer } from "../../../proof/note.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
@@ -85,6 +85,12 @@ export class Notary {
     for (const [path, bytes] of committed) this.#seen.set(path, bytes);
   }
 
+  /** The key of a tree. */
+  signerOf(id: string, tree: TreeName): Signer {
+    const { key, host } = this.#parts;
+    return signerOf(`${host}/${id}/${tree}`, key);
+  }
+
   /** Makes leaves of everything in a log before files of it are removed. */
   async beforeRemoval(id: string, tree: TreeName): Promise<void> {
     await this.sign(id, tree);
@@ -131,9 +137,9 @@ export class Notary {
   async #open(id: string, tree: TreeName): Promise<SignedTree> {
     const known = this.#trees.get(`${id} ${tree}`);
     if (known !== undefined) return known;
-    const { files, layout, key, host } = this.#parts;
+    const { files, layout } = this.#parts;
     const own = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
-    const opened = await SignedTree.open(files, own, signerOf(`${host}/${id}/${tree}`, key));
+    const opened = await SignedTree.open(files, own, this.signerOf(id, tree));
     this.#trees.set(`${id} ${tree}`, opened);
     const [oldest] = this.#trees.keys();
     if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);

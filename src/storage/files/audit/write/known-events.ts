@@ -56,17 +56,23 @@ export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerato
   }
 }
 
+/** An event's line, and its row. */
+export interface PlacedLine {
+  readonly row: GlobalRow;
+  readonly line: Buffer;
+}
+
 /** The lines of the events with an id, the one stored first first. */
 export async function linesOfId(
   segments: SegmentSet,
   id: string,
   read: (rows: readonly GlobalRow[]) => Promise<readonly Buffer[]>,
-): Promise<readonly Buffer[]> {
-  const found: Buffer[] = [];
+): Promise<readonly PlacedLine[]> {
+  const found: PlacedLine[] = [];
   for await (const row of rowsOfId(segments, id)) {
     const [line] = await read([row]);
     if (line === undefined || idOf(line) !== id) continue;
-    if (found.push(line) === MOST_OF_ID) break;
+    if (found.push({ row, line }) === MOST_OF_ID) break;
   }
   return found;
 }

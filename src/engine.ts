@@ -20,7 +20,7 @@ import type { KeyStore } from "./keys/store.ts";
 import type { Organization } from "./organizations/schema.ts";
 import type { OrganizationStore } from "./organizations/store.ts";
 import type { PolicyStore } from "./policies/store.ts";
-import type { ProofStore } from "./proofs/store.ts";
+import type { ProofStore } from "./signed-logs/store.ts";
 import type { ProviderOverrideStore } from "./providers/store.ts";
 import type { Exclusively } from "./rollouts/runner.ts";
 import type { RolloutStore } from "./rollouts/store.ts";

@@ -38,7 +38,7 @@ test("every file that the architecture page names exists", () => {
 
 test("the map of the parts names every folder of src, and only those", () => {
   const [, map = ""] = /^## The parts\n\n```\nsrc\/\n([\s\S]*?)^```/m.exec(page) ?? [];
-  const named = [...map.matchAll(/(?<=^ {2}| )([a-z]+)\/(?= )/gm)].map(([, folder]) => folder);
+  const named = [...map.matchAll(/(?<=^ {2}| )([a-z-]+)\/(?= )/gm)].map(([, folder]) => folder);
   const folders = sources.map((path) => path.split("/")).filter((parts) => parts.length > 2);
   assert.deepEqual(
     [...new Set(named)].sort(),

@@ -14,7 +14,7 @@ const READ_MODELS = [
   "demo",
   "replay",
   "rollouts",
-  "proofs",
+  "signed-logs",
 ];
 const DOMAINS = [...LEAVES, ...READ_MODELS];
 const ROUTE = ["http/route.ts", "http/reply.ts", "http/entity-tag.ts"];

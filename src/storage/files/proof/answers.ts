@@ -5,7 +5,7 @@ import { HASH_BYTES, leafHash } from "../../../proof/merkle.ts";
 import { vkeyOf } from "../../../proof/note.ts";
 import { consistencyProof, inclusionProof, TILE_WIDTH } from "../../../proof/tiles.ts";
 import { formatProof } from "../../../proof/tlog-proof.ts";
-import type { ProofStore } from "../../../proofs/store.ts";
+import type { ProofStore } from "../../../signed-logs/store.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import type { FileAuditStore } from "../audit.ts";

@@ -32,7 +32,11 @@ export async function call<T>(method: string, path: string, options: CallOptions
 /** The error of a response: the message in its body, or its status where the body has no message. */
 export function apiErrorOf(status: number, value: unknown): ApiError {
   const { error } = (value ?? {}) as { readonly error?: unknown };
-  return new ApiError(status, typeof error === "string" ? error : `The service answered ${status}`);
+  return new ApiError(
+    status,
+    typeof error === "string" ? error : `The service answered ${status}`,
+    value,
+  );
 }
 
 /** Reads one resource. */

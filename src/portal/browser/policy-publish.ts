@@ -1,6 +1,7 @@
 /** The dialogs of the policy editor that publish its text, and that take over changes which others published. */
 import { finish } from "../../core/work.ts";
 import type { Policy } from "../../policies/schema.ts";
+import type { PolicyReplayReport } from "../../replay/report.ts";
 import { html, type Html } from "../html.ts";
 import { mergeTexts } from "../merge.ts";
 import { nextVersion } from "../next-version.ts";
@@ -10,9 +11,10 @@ import { timeAgo } from "../pages/parts.ts";
 import { policyChanges } from "../pages/policy-text.ts";
 import { activeOf, readPolicy } from "../pages/source.ts";
 import { ApiError } from "../pages/api-source.ts";
-import { call, pageSource } from "./api.ts";
+import { call, pageSource, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { ask } from "./dialog.ts";
+import { askToRollOut } from "./rollout-form.ts";
 
 /** A text that is to be published, and the version that it is meant to replace. */
 export interface Publishing {
@@ -24,6 +26,8 @@ export interface Publishing {
 /** The editor's reactions to the outcome. */
 export interface PublishListener {
   onPublished(): void;
+  /** The text would change more decisions than the publisher allows. */
+  onRefused(report: PolicyReplayReport, words: string): void;
   /** Another version became active: the text goes on as a draft that replaces it. */
   onTaken(yaml: string, active: Policy | undefined): void;
 }
@@ -47,24 +51,20 @@ export async function askToPublish(
         }
         ${words}.
       </p>
-      <div class="two">
-        ${textField({
-          ...{ id: "version", name: "version", label: "Version name", isOptional: true },
-          ...{ placeholder: "made from the time", maxLength: 128 },
-          value: nextVersion(activeOf(versions), names) ?? "",
-        })}
-        ${textField({ id: "description", name: "description", label: "What it is about", isOptional: true, maxLength: 4096 })}
-      </div>
+      ${nameFields(nextVersion(activeOf(versions), names))}
+      ${textField({
+        ...{ id: "most-denied", name: "most_denied", label: "Most newly denied commands" },
+        ...{ type: "number", isOptional: true, placeholder: "any number" },
+        hint: "Publishes only if it newly denies no more of the commands of the last 7 days",
+      })}
       ${shown}`,
     confirm: "Publish and activate",
     isWide: true,
     async run(form) {
+      const most = String(form.get("most_denied"));
       const body = {
-        yaml,
-        base_version: replaces?.version ?? "",
-        version: String(form.get("version")),
-        description: String(form.get("description")),
-        ...(replaces && { name: replaces.name }),
+        ...bodyOf({ yaml, replaces }, form),
+        ...(most !== "" && { guard: { max_newly_denied: Number(most) } }),
       };
       try {
         const { version } = await call<Policy>("POST", "/policies", { body });
@@ -72,6 +72,8 @@ export async function askToPublish(
         location.assign(policyLink(version));
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 409) throw error;
+        const { replay } = (error.body ?? {}) as { readonly replay?: PolicyReplayReport };
+        if (replay) return listener.onRefused(replay, `Not published. ${reasonOf(error)}.`);
         const active = await readActive();
         if (active?.version === replaces?.version) throw error; // the name is taken
         askToTakeOver({ yaml, replaces }, active, listener);
@@ -80,8 +82,47 @@ export async function askToPublish(
   });
 }
 
+/** Asks for the name and the stages of the version, stores it without activating it, and begins its rollout. */
+export async function askToStoreAndRollOut(
+  publishing: Publishing,
+  listener: Pick<PublishListener, "onPublished">,
+): Promise<void> {
+  const versions = await pageSource().versions();
+  const names = versions.map(({ version }) => version);
+  await askToRollOut({
+    title: "Store and roll out",
+    body: nameFields(nextVersion(activeOf(versions), names)),
+    async version(form) {
+      const body = { ...bodyOf(publishing, form), activate: false };
+      const { version } = await call<Policy>("POST", "/policies", { body });
+      listener.onPublished();
+      return version;
+    },
+  });
+}
+
+function nameFields(version = ""): Html {
+  return html`<div class="two">
+    ${textField({
+      ...{ id: "version", name: "version", label: "Version name", isOptional: true },
+      ...{ placeholder: "made from the time", maxLength: 128, value: version },
+    })}
+    ${textField({ id: "description", name: "description", label: "What it is about", isOptional: true, maxLength: 4096 })}
+  </div>`;
+}
+
+function bodyOf({ yaml, replaces }: Publishing, form: FormData) {
+  return {
+    yaml,
+    base_version: replaces?.version ?? "",
+    version: String(form.get("version")),
+    description: String(form.get("description")),
+    ...(replaces && { name: replaces.name }),
+  };
+}
+
 /** The active version as it is now. */
-export async function readActive(): Promise<Policy | undefined> {
+async function readActive(): Promise<Policy | undefined> {
   const source = pageSource();
   const versions = await source.versions();
   return readPolicy(source, versions, activeOf(versions));

@@ -20,7 +20,7 @@ export function serveReplay(
   place: HTMLElement,
   area: HTMLTextAreaElement,
   render: (report: PolicyReplayReport) => Html,
-): void {
+): { readonly show: (report: PolicyReplayReport, words: string) => void } {
   const state = place.querySelector<HTMLElement>("[data-state]");
   const shown = place.querySelector<HTMLElement>("[data-report]");
   if (!state || !shown) throw new Error("The editor has no place for the replay");
@@ -69,6 +69,16 @@ export function serveReplay(
     else if (test !== undefined) void add(test, effect);
   });
   area.addEventListener("input", showAge);
+  return {
+    show(report, words) {
+      underWay?.abort();
+      underWay = undefined;
+      tested = area.value;
+      morph(shown, render(report));
+      say(words);
+      place.scrollIntoView({ block: "center" });
+    },
+  };
 }
 
 /** Runs a replay; resolves with its report. */

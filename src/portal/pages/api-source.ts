@@ -15,9 +15,13 @@ export class ApiError extends Error {
   /** 0 when there was no answer. */
   readonly status: number;
 
-  constructor(status: number, message: string) {
+  /** The body of the answer. */
+  readonly body: unknown;
+
+  constructor(status: number, message: string, body?: unknown) {
     super(message);
     this.status = status;
+    this.body = body;
   }
 }
 

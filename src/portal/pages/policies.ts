@@ -4,6 +4,7 @@ import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { FleetSummary } from "../../fleet/schema.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
+import { isOpen } from "../../rollouts/state.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
@@ -25,6 +26,7 @@ import { allowedOrNote, ifAllowed } from "../withheld.ts";
 import { openRolloutNotice } from "./open-rollout.ts";
 import { policyChanges, policyText, type ShownDocument } from "./policy-text.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
+import { runtimesOf, versionRuntimes } from "./version-runtimes.ts";
 
 const parameters = {
   version: string("The version to show. The default is the active version."),
@@ -117,11 +119,6 @@ function noPolicies(model: PoliciesModel): Html {
   );
 }
 
-/** The number of runtimes that report each version and are not offline. */
-function runtimesOf({ policy_versions: reported }: FleetSummary): ReadonlyMap<string, number> {
-  return new Map(reported.map(({ version, present }) => [version, present]));
-}
-
 function list({ versions, fleet, shown, query, now }: PoliciesModel): Html {
   const runtimes = runtimesOf(fleet);
   const { q } = query;
@@ -208,6 +205,17 @@ function* document(model: PoliciesModel): Work<Html> {
                 </button>`,
               )
         }
+        ${
+          model.rollouts.some(isOpen) || shown.active || activeOf(model.versions) === undefined
+            ? undefined
+            : ifAllowed(
+                model,
+                "POST /rollouts",
+                html`<button type="button" class="needs-modules" data-rollout="${shown.version}">
+                  Roll out…
+                </button>`,
+              )
+        }
         ${ifAllowed(
           model,
           "POST /policies",
@@ -217,7 +225,7 @@ function* document(model: PoliciesModel): Work<Html> {
         )}
       </div>
     </header>
-    ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now), ["Runtimes", rollout(model.fleet, shown)]])}
+    ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now), ["Runtimes", versionRuntimes(model.fleet, shown)]])}
     ${comparison(model, shown)} ${content}
   </section>`;
 }
@@ -227,34 +235,6 @@ export function isRollingOut({ fleet, shown }: PoliciesModel): boolean {
   const { online, idle } = fleet;
   if (!shown?.active) return false;
   return (runtimesOf(fleet).get(shown.version) ?? 0) < online + idle;
-}
-
-/** The number of runtimes that have a version, of those that are not offline. */
-function rollout(fleet: FleetSummary, { version, active }: Policy): Html | undefined {
-  const has = runtimesOf(fleet).get(version) ?? 0;
-  const all = fleet.online + fleet.idle;
-  if (!active) {
-    const href = `/portal/fleet?policy=${encodeURIComponent(version)}`;
-    return has > 0 ? html`<a href="${href}">${counted(has, "runtime")}</a> still on it` : undefined;
-  }
-  if (all === 0) return undefined;
-  const { drifted } = fleet;
-  const unsaid = Math.max(0, all - has - drifted);
-  return html`<span role="status"
-      >${count(has)} of ${counted(all, "runtime")} ${all === 1 ? "has" : "have"}
-      <span class="mono">${version}</span></span
-    >
-    ${
-      has === all
-        ? badge("all", "ok")
-        : html`<progress
-            value="${has}"
-            max="${all}"
-            aria-label="Runtimes with ${version}"
-          ></progress>`
-    }
-    ${drifted > 0 ? html`<a href="/portal/fleet?drifted=true">${count(drifted)} on another version</a>` : undefined}
-    ${unsaid > 0 ? html`<span class="faint">${count(unsaid)} did not say</span>` : undefined}`;
 }
 
 /** Renders the document, or its changes to the version that it is compared with. */

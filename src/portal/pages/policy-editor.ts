@@ -86,6 +86,16 @@ export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
         <button type="button" class="quiet needs-modules" id="discard" hidden>
           Discard the draft
         </button>
+        ${
+          active &&
+          ifAllowed(
+            model,
+            "POST /rollouts",
+            html`<button type="button" class="needs-modules" id="roll-out" disabled>
+              Store and roll out…
+            </button>`,
+          )
+        }
         ${ifAllowed(
           model,
           "POST /policies",

@@ -10,6 +10,7 @@ import { serveLinks } from "../clicks.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveFilters } from "../form.ts";
 import { keepFresh } from "../live.ts";
+import { askToRollOut } from "../rollout-form.ts";
 import { toast } from "../toast.ts";
 
 const TYPING_MS = 250;
@@ -52,6 +53,13 @@ async function askToActivate(version: string): Promise<void> {
 
 serveButtons("activate", (version) => {
   askToActivate(version).catch((error: unknown) => toast(reasonOf(error)));
+});
+serveButtons("rollout", (version) => {
+  askToRollOut({
+    title: html`Roll out <span class="mono">${version}</span>`,
+    body: html``,
+    version: async () => version,
+  }).catch((error: unknown) => toast(reasonOf(error)));
 });
 serveLinks(".versions a", (link) => void page.go(link, "push"));
 serveFilters("[data-compare]", (fields) => void page.go(pageLink(policies.path, fields), "push"));

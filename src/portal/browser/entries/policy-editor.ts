@@ -21,7 +21,12 @@ import { morph } from "../morph.ts";
 import { goToLine, goToPlace, serveCheck } from "../policy-check.ts";
 import { serveEditingKeys } from "../policy-keys.ts";
 import { servePaint } from "../policy-paint.ts";
-import { askToPublish, askToTakeOver, type PublishListener } from "../policy-publish.ts";
+import {
+  askToPublish,
+  askToStoreAndRollOut,
+  askToTakeOver,
+  type PublishListener,
+} from "../policy-publish.ts";
 import { serveReplay } from "../policy-replay.ts";
 import { serveSimulator } from "../policy-simulator.ts";
 import { showProblem } from "../retry.ts";
@@ -64,6 +69,7 @@ async function serve(model: PolicyEditorModel): Promise<void> {
   const restore = element("restore");
   // Absent where the reader's role does not include publishing.
   const publish = document.getElementById("publish") as HTMLButtonElement | null;
+  const rollOut = document.getElementById("roll-out") as HTMLButtonElement | null;
   let begun = own;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -78,7 +84,8 @@ async function serve(model: PolicyEditorModel): Promise<void> {
         };
   const isChanged = (): boolean => area.value !== (begun.replaces?.yaml ?? "");
   const showPublish = (): void => {
-    if (publish) publish.disabled = !check.isValid() || !isChanged();
+    const isReady = check.isValid() && isChanged();
+    for (const button of [publish, rollOut]) if (button) button.disabled = !isReady;
   };
   const paint = servePaint(area, element("paint"), element("gutter"), ({ line, column }) =>
     goToPlace(area, line, column),
@@ -97,7 +104,7 @@ async function serve(model: PolicyEditorModel): Promise<void> {
     return { providers: ids(providers), capabilities: ids(capabilities) };
   });
   const simulator = serveSimulator(element<HTMLFormElement>("simulate"), element("decision"), area);
-  serveReplay(element("replay"), area, (report) =>
+  const replay = serveReplay(element("replay"), area, (report) =>
     renderReplay(report, model.active !== undefined),
   );
   const showButtons = (): void => {
@@ -170,6 +177,7 @@ async function serve(model: PolicyEditorModel): Promise<void> {
       storeDraft(undefined);
       storeDraft(undefined, DISCARDED_KEY);
     },
+    onRefused: (report, words) => replay.show(report, words),
     onTaken: (yaml, now) => {
       Object.assign(model, { active: now });
       begin({ ...begun, base: now, replaces: now }, yaml);
@@ -208,6 +216,10 @@ async function serve(model: PolicyEditorModel): Promise<void> {
   });
   publish?.addEventListener("click", () => {
     askToPublish({ yaml: area.value, replaces: begun.replaces }, listener).catch(complain);
+  });
+
+  rollOut?.addEventListener("click", () => {
+    askToStoreAndRollOut({ yaml: area.value, replaces: begun.replaces }, listener).catch(complain);
   });
 
   const typed = area.value === area.defaultValue ? undefined : area.value; // before this module was loaded

@@ -1,0 +1,43 @@
+import type { FleetSummary } from "../../fleet/schema.ts";
+import type { Policy } from "../../policies/schema.ts";
+import { count, counted } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { badge } from "./parts.ts";
+
+/** The number of runtimes that report each version and are not offline. */
+export function runtimesOf({
+  policy_versions: reported,
+}: FleetSummary): ReadonlyMap<string, number> {
+  return new Map(reported.map(({ version, present }) => [version, present]));
+}
+
+/** The number of runtimes that have a version, of those that are not offline. */
+export function versionRuntimes(
+  fleet: FleetSummary,
+  { version, active }: Policy,
+): Html | undefined {
+  const has = runtimesOf(fleet).get(version) ?? 0;
+  const all = fleet.online + fleet.idle;
+  if (!active) {
+    const href = `/portal/fleet?policy=${encodeURIComponent(version)}`;
+    return has > 0 ? html`<a href="${href}">${counted(has, "runtime")}</a> still on it` : undefined;
+  }
+  if (all === 0) return undefined;
+  const { drifted } = fleet;
+  const unsaid = Math.max(0, all - has - drifted);
+  return html`<span role="status"
+      >${count(has)} of ${counted(all, "runtime")} ${all === 1 ? "has" : "have"}
+      <span class="mono">${version}</span></span
+    >
+    ${
+      has === all
+        ? badge("all", "ok")
+        : html`<progress
+            value="${has}"
+            max="${all}"
+            aria-label="Runtimes with ${version}"
+          ></progress>`
+    }
+    ${drifted > 0 ? html`<a href="/portal/fleet?drifted=true">${count(drifted)} on another version</a>` : undefined}
+    ${unsaid > 0 ? html`<span class="faint">${count(unsaid)} did not say</span>` : undefined}`;
+}

@@ -172,6 +172,7 @@ test("a file for checkpoints that cannot be written degrades the service, and ge
     ...{
       files: systemFiles,
       layout,
+      now: () => 0,
       key: newPrivateKey(),
       host: "h",
       seconds: 86_400,

@@ -188,7 +188,7 @@ async function openStores(
   if (config.checkpointSeconds > 0) {
     notary = opened.keep(
       new Notary({
-        ...{ files, layout, log, key: await readOrCreateLogKey(files, layout) },
+        ...{ files, layout, now, log, key: await readOrCreateLogKey(files, layout) },
         host: config.baseUrl === undefined ? "signalbox" : new URL(config.baseUrl).host,
         seconds: config.checkpointSeconds,
         copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,

@@ -35,7 +35,7 @@ export function proofAnswers(
     async checkpoint(organization) {
       const note = await treeOf(organization).lastNote();
       if (note !== undefined) return note;
-      await notary.sign(organization, "audit"); // the first one, if there is an event
+      await notary.signFor(organization, "audit"); // the first one, if there is an event
       return lastNote(organization);
     },
     async proof(organization, id) {
@@ -52,7 +52,7 @@ export function proofAnswers(
       };
       let { note, size, index } = await place();
       if (index >= size) {
-        await notary.sign(organization, "audit");
+        await notary.signFor(organization, "audit");
         ({ note, size, index } = await place());
       }
       const tile = await tree.readTile(0, Math.floor(index / TILE_WIDTH));

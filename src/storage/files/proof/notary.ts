@@ -2,7 +2,7 @@ import { relative, sep } from "node:path";
 import type { KeyObject } from "node:crypto";
 import { describeError, type Log } from "../../../core/log.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
-import { SECOND_MS } from "../../../core/clock.ts";
+import { SECOND_MS, type Clock } from "../../../core/clock.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
@@ -10,6 +10,7 @@ import { isOrganizationId, type Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
 import { logParts, treeDirectory, TREES, type TreeName } from "./log-sources.ts";
 import type { KeptCopies } from "./kept-copies.ts";
+import { PacedWork, waitMs, type Wait } from "./paced-work.ts";
 import { Contradiction, SignedTree } from "./signed-tree.ts";
 import { TreeFiles } from "./tree-files.ts";
 
@@ -25,6 +26,7 @@ interface LogWriter {
 export interface NotaryParts {
   readonly files: FileOperations;
   readonly layout: Layout;
+  readonly now: Clock;
   readonly log: Log;
   readonly key: KeyObject;
   /** The first part of the names of all trees. */
@@ -34,6 +36,8 @@ export interface NotaryParts {
   readonly copies?: KeptCopies | undefined;
   /** The stores whose logs are signed. */
   readonly writers: readonly LogWriter[];
+  /** Tests replace it. */
+  readonly wait?: Wait;
 }
 
 /** Signs the logs of all organizations, one log at a time: at intervals, before files are removed, and at a stop. */
@@ -47,9 +51,12 @@ export class Notary {
   readonly #seen = new Map<string, number>();
   /** The logs whose files were removed since, by name. */
   readonly #shortened = new Map<string, readonly [id: string, tree: TreeName]>();
+  /** The signing that requests ask for, by the name of the log. */
+  readonly #requested = new Map<string, PacedWork>();
   readonly #timer: NodeJS.Timeout;
   #failure: unknown;
   #isFirst = true;
+  #isClosed = false;
 
   constructor(parts: NotaryParts) {
     this.#parts = parts;
@@ -97,11 +104,27 @@ export class Notary {
     this.#shortened.set(`${id} ${tree}`, [id, tree]);
   }
 
+  /**
+   * Signs one log for a request, at most once a second, since each signing is a sync. Requests in between share
+   * the next one.
+   */
+  async signFor(id: string, tree: TreeName): Promise<void> {
+    const name = `${id} ${tree}`;
+    if (this.#contradicted.has(name)) return;
+    let paced = this.#requested.get(name);
+    if (paced === undefined) {
+      const { now, wait = waitMs } = this.#parts;
+      paced = new PacedWork(() => this.sign(id, tree), now, wait);
+      this.#requested.set(name, paced);
+    }
+    await paced.run();
+  }
+
   /** Signs one log as it is now. A failure is logged and kept as `failure`. */
   sign(id: string, tree: TreeName): Promise<void> {
     return this.#queue.run(async () => {
       const name = `${id} ${tree}`;
-      if (this.#contradicted.has(name)) return;
+      if (this.#isClosed || this.#contradicted.has(name)) return;
       try {
         const { files, layout, writers } = this.#parts;
         const committed = new Map(writers.flatMap((writer) => writer.committed));
@@ -132,6 +155,7 @@ export class Notary {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.signGrown();
+    this.#isClosed = true; // a request may still wait for its signing
   }
 
   async #open(id: string, tree: TreeName): Promise<SignedTree> {

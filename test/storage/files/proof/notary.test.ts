@@ -6,6 +6,7 @@ import { createLog } from "../../../../src/core/log.ts";
 import { newPrivateKey } from "../../../../src/proof/note.ts";
 import { systemFiles } from "../../../../src/storage/file-operations.ts";
 import { Notary } from "../../../../src/storage/files/proof/notary.ts";
+import type { Wait } from "../../../../src/storage/files/proof/paced-work.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { newDirectory } from "../../../support/server-process.ts";
 
@@ -15,9 +16,17 @@ async function fixture() {
   await mkdir(directory, { recursive: true });
   const said: string[] = [];
   const committed: [string, number][] = [];
-  const open = () =>
+  const open = (more: { readonly wait?: Wait } = {}) =>
     new Notary({
-      ...{ files: systemFiles, layout, key: newPrivateKey(), host: "h", seconds: 86_400 },
+      ...more,
+      ...{
+        files: systemFiles,
+        layout,
+        now: () => 0,
+        key: newPrivateKey(),
+        host: "h",
+        seconds: 86_400,
+      },
       log: createLog(
         "info",
         () => 0,
@@ -70,5 +79,39 @@ test("another failure passes when its cause has gone", async () => {
   await appendFile(activityLog, "{}\n");
   await notary.close();
   assert.equal(notary.failure, undefined);
+  assert.equal((await checkpoints()).length, 1);
+});
+
+test("requests cause one signing a second, and each one's lines are in it", async () => {
+  const { activityLog, open, checkpoints } = await fixture();
+  const waits: { readonly ms: number; readonly end: () => void }[] = [];
+  const notary = open({
+    wait: (ms) => new Promise((end) => void waits.push({ ms, end })),
+  });
+  await appendFile(activityLog, "{}\n");
+  await notary.signFor("acme", "activity");
+  await appendFile(activityLog, "[]\n");
+  const first = notary.signFor("acme", "activity");
+  await appendFile(activityLog, "{}\n");
+  const second = notary.signFor("acme", "activity");
+  await new Promise((resolve) => void setImmediate(resolve));
+  assert.deepEqual(
+    waits.map(({ ms }) => ms),
+    [1_000],
+  );
+  waits[0]?.end();
+  await Promise.all([first, second]);
+  const sizes = (await checkpoints()).map((line) => line.split("\\n")[1]);
+  assert.deepEqual(sizes, ["1", "3"]);
+  await notary.close();
+});
+
+test("a closed notary signs nothing, even for a request that waited", async () => {
+  const { activityLog, open, checkpoints } = await fixture();
+  const notary = open();
+  await appendFile(activityLog, "{}\n");
+  await notary.close();
+  await appendFile(activityLog, "[]\n");
+  await notary.signFor("acme", "activity");
   assert.equal((await checkpoints()).length, 1);
 });

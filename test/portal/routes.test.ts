@@ -7,7 +7,7 @@ const MOST = 85;
 const WEIGHTS = [
   ["/", MOST],
   ["/portal/audit", 115],
-  ["/portal/policies", 90],
+  ["/portal/policies", 96],
   ["/portal/rollouts", 90],
   ["/portal/policies/new", 115],
   ["/portal/fleet", MOST],
@@ -22,7 +22,7 @@ const WEIGHTS = [
   ["/portal/access/settings", MOST],
   ["/portal/access/activity", MOST],
   ["/portal/access/account", MOST],
-  ["/portal/api", 292],
+  ["/portal/api", 300],
   ["/portal/sign-in", MOST],
 ] as const;
 const HTML = { accept: "text/html,*/*;q=0.8" };

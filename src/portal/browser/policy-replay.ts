@@ -1,10 +1,13 @@
 /** Tests the text of the policy editor on recorded commands, and adds examples to the text. */
 import type { RuleDraft } from "../../policies/schema.ts";
 import type { PolicyReplayReport } from "../../replay/report.ts";
-import type { Html } from "../html.ts";
+import { html, type Html } from "../html.ts";
 import { ApiError } from "../pages/api-source.ts";
+import { renderReplay } from "../pages/policy-replay.ts";
 import { streamReader } from "../server-sent-events.ts";
 import { apiErrorOf, call, isSignedOut, open, reasonOf } from "./api.ts";
+import { openDialog } from "./dialog.ts";
+import { parsed } from "./markup.ts";
 import { morph } from "./morph.ts";
 
 const PERCENT = 100;
@@ -34,8 +37,8 @@ export function serveReplay(
     const yaml = area.value;
     say("Waiting for the first events…");
     try {
-      const report = await replay(yaml, own.signal, (evaluated, total) =>
-        say(`${Math.floor((PERCENT * evaluated) / Math.max(total, 1))} % of the events decided`),
+      const report = await replay({ yaml }, own.signal, (evaluated, total) =>
+        say(progressWords(evaluated, total)),
       );
       tested = yaml;
       morph(shown, render(report));
@@ -81,14 +84,45 @@ export function serveReplay(
   };
 }
 
+/** Shows which decisions of the last 7 days a stored version would change. */
+export async function showReplayOf(version: string): Promise<void> {
+  const dialog = openDialog(
+    html`<h2 id="dialog-title">What <span class="mono">${version}</span> would change</h2>
+      <p class="faint small">
+        Decides the commands of the last 7 days by this version. Nothing is stored.
+      </p>
+      <p class="small" role="status" data-state>Waiting for the first events…</p>
+      <div class="replay" data-report></div>
+      <form method="dialog" class="buttons"><button type="submit">Close</button></form>`,
+    "wide",
+  );
+  const own = new AbortController();
+  dialog.addEventListener("close", () => own.abort());
+  const state = dialog.querySelector("[data-state]");
+  const say = (text: string): void => void (state && (state.textContent = text));
+  try {
+    const report = await replay({ version }, own.signal, (evaluated, total) =>
+      say(progressWords(evaluated, total)),
+    );
+    dialog.querySelector("[data-report]")?.append(parsed(renderReplay(report, true, false)));
+    say("");
+  } catch (error) {
+    if (!own.signal.aborted && !isSignedOut(error)) say(reasonOf(error));
+  }
+}
+
+function progressWords(evaluated: number, total: number): string {
+  return `${Math.floor((PERCENT * evaluated) / Math.max(total, 1))} % of the events decided`;
+}
+
 /** Runs a replay; resolves with its report. */
 async function replay(
-  yaml: string,
+  body: { readonly yaml: string } | { readonly version: string },
   signal: AbortSignal,
   onProgress: (evaluated: number, total: number) => void,
 ): Promise<PolicyReplayReport> {
   const headers = { Accept: "text/event-stream" };
-  const options = { body: { yaml }, headers, signal, isEndless: true };
+  const options = { body, headers, signal, isEndless: true };
   const response = await open("POST", "/policies/replay", options);
   if (!response.ok || !response.body) {
     throw apiErrorOf(response.status, await response.json().catch(() => undefined));

@@ -206,6 +206,13 @@ function* document(model: PoliciesModel): Work<Html> {
               )
         }
         ${
+          shown.active || activeOf(model.versions) === undefined
+            ? undefined
+            : html`<button type="button" class="needs-modules" data-replay="${shown.version}">
+                What it would change
+              </button>`
+        }
+        ${
           model.rollouts.some(isOpen) || shown.active || activeOf(model.versions) === undefined
             ? undefined
             : ifAllowed(

@@ -25,8 +25,13 @@ export function replayCard(): Html {
  * Renders the report of a replay.
  *
  * @param hasActive whether the text was compared with the active version, or with what was recorded
+ * @param isEdited whether the examples can be added to the text
  */
-export function renderReplay(report: PolicyReplayReport, hasActive: boolean): Html {
+export function renderReplay(
+  report: PolicyReplayReport,
+  hasActive: boolean,
+  isEdited = true,
+): Html {
   const { evaluated, newly_denied, newly_allowed, not_replayable, top, examples } = report;
   const left = not_replayable.reduce((sum, { events }) => sum + events, 0);
   const base = hasActive ? "the active version" : "what was recorded";
@@ -44,7 +49,7 @@ export function renderReplay(report: PolicyReplayReport, hasActive: boolean): Ht
         ? undefined
         : html`<h3>Examples</h3>
             <ol class="decisions" aria-label="Examples">
-              ${examples.map(exampleRow)}
+              ${examples.map((example) => exampleRow(example, isEdited))}
             </ol>`
     }`;
 }
@@ -95,7 +100,10 @@ function names(
   return html`<p><span class="faint">${title}:</span> ${links}</p>`;
 }
 
-function exampleRow({ event, now, rule, reason }: PolicyReplayReport["examples"][number]): Html {
+function exampleRow(
+  { event, now, rule, reason }: PolicyReplayReport["examples"][number],
+  isEdited: boolean,
+): Html {
   const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
   const change = now === "DENIED" ? "Newly denied" : "Newly allowed";
   return html`<li>
@@ -107,11 +115,15 @@ function exampleRow({ event, now, rule, reason }: PolicyReplayReport["examples"]
     ${reason === null ? undefined : html`<div class="faint">${reason}</div>`}
     <div>
       <a href="${pageLink("/portal/audit", { event: event.id })}">Show the event</a>
-      <button type="button" class="quiet" data-test="${event.id}" data-effect="test">
-        Add as a test
-      </button>
       ${
-        now === "DENIED"
+        isEdited
+          ? html`<button type="button" class="quiet" data-test="${event.id}" data-effect="test">
+              Add as a test
+            </button>`
+          : undefined
+      }
+      ${
+        isEdited && now === "DENIED"
           ? html`<button type="button" class="quiet" data-test="${event.id}" data-effect="allow">
               Allow it
             </button>`

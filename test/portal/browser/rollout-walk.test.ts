@@ -99,8 +99,13 @@ browserTest("a stored version is rolled out from its page, to named runtimes", a
   const app = await startFleet(t);
   await app.post("/api/v1/policies", { version: "v2", yaml: TIGHTER, activate: false });
   const { page } = await visit(t, `${app.url}/portal/policies?version=v2`);
-  await page.getByRole("button", { name: "Roll out…" }).click();
   const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "What it would change" }).click();
+  await dialog.getByText("2 events newly denied and 0 events newly allowed").waitFor();
+  assert.match(await dialog.innerText(), /Newly denied by rule no-push, run by ada/);
+  assert.equal(await dialog.getByRole("button").count(), 1);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Roll out…" }).click();
   for (const n of [1, 2]) {
     await dialog
       .getByRole("group", { name: `Stage ${n}` })

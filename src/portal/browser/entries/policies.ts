@@ -10,6 +10,7 @@ import { serveLinks } from "../clicks.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveFilters } from "../form.ts";
 import { keepFresh } from "../live.ts";
+import { showReplayOf } from "../policy-replay.ts";
 import { askToRollOut } from "../rollout-form.ts";
 import { toast } from "../toast.ts";
 
@@ -54,6 +55,7 @@ async function askToActivate(version: string): Promise<void> {
 serveButtons("activate", (version) => {
   askToActivate(version).catch((error: unknown) => toast(reasonOf(error)));
 });
+serveButtons("replay", (version) => void showReplayOf(version));
 serveButtons("rollout", (version) => {
   askToRollOut({
     title: html`Roll out <span class="mono">${version}</span>`,

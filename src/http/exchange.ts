@@ -4,6 +4,7 @@ import type { Awaitable, Caller } from "../core/caller.ts";
 import { Refusal, Unavailable } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { Credentials, ListenerParts } from "./listener-parts.ts";
+import { onFollowed } from "./pipeline.ts";
 import { callerAddress } from "./request.ts";
 import type { Endpoint, RouteMatch } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
@@ -103,6 +104,11 @@ export class Exchange<Needs = unknown> {
     };
     if (this.response.destroyed) onClose();
     else this.response.once("close", onClose);
+  }
+
+  /** Calls a listener once another request waits behind this one on its connection. */
+  onFollowed(listener: () => void): void {
+    onFollowed(this.response, listener);
   }
 
   /**

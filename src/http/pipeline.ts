@@ -13,6 +13,10 @@ export type Latest = Map<Duplex, ServerResponse | undefined>;
 /** A connection with more waiting requests is closed. Browsers do not pipeline; other clients send a few. */
 export const MAX_WAITING_REQUESTS = 64;
 
+/** The responses behind which another request waits on the same connection. */
+const followed = new WeakSet<ServerResponse>();
+const FOLLOWED = "followed";
+
 /**
  * Wraps a listener so that it gets the requests of each connection one after the other. When a connection is
  * cut, the listener also gets the waiting requests: it counts and logs them, but does not carry them out.
@@ -29,6 +33,8 @@ export function inTurn(listener: RequestListener, latest: Latest): RequestListen
     lines.set(socket, line);
     line.push(() => listener(request, response));
     if (line.length > MAX_WAITING_REQUESTS) return void socket.destroy();
+    followed.add(before);
+    before.emit(FOLLOWED);
     socket.pause(); // back-pressure: the client must wait before it sends more
     before.once("finish", () => {
       const begin = line.shift();
@@ -36,6 +42,15 @@ export function inTurn(listener: RequestListener, latest: Latest): RequestListen
       begin?.();
     });
   };
+}
+
+/**
+ * Calls a listener once another request waits behind a response. An answer that can come early then should: its wait
+ * would keep the requests behind it, up to 64 with 16 KiB of headers each, in memory on every connection.
+ */
+export function onFollowed(response: ServerResponse, listener: () => void): void {
+  if (followed.has(response)) listener();
+  else response.once(FOLLOWED, listener);
 }
 
 /** The requests that wait on a connection. */

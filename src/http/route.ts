@@ -133,7 +133,10 @@ export interface Input<
   readonly address: string;
   readonly requestId: string;
   /** The waiting client, for long-running work. */
-  readonly client: Pick<Exchange, "gone" | "onGone" | "acceptance" | "party" | "credentials">;
+  readonly client: Pick<
+    Exchange,
+    "gone" | "onGone" | "onFollowed" | "acceptance" | "party" | "credentials"
+  >;
   /** Adds facts to the record of this change; does nothing in a row without `change`. */
   readonly note: (note: ChangeNote) => void;
 }

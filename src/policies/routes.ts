@@ -117,8 +117,9 @@ export const policyRoutes = [
       if (wait === undefined) return answer();
       const { party } = client;
       const onGone: WaitingFetch["onGone"] = (listener) => client.onGone(listener);
+      const onFollowed: WaitingFetch["onFollowed"] = (listener) => client.onFollowed(listener);
       const isAllowed = client.acceptance();
-      const fetch = { organization, party, onGone, isAllowed, seconds: wait, answer };
+      const fetch = { organization, party, onGone, onFollowed, isAllowed, seconds: wait, answer };
       return answerChange(fetch, needs.versionWaiters);
     },
   }),

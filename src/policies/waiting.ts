@@ -38,6 +38,8 @@ export interface WaitingFetch {
   readonly isAllowed: () => Awaitable<boolean>;
   /** Calls a listener, once, if the client leaves. */
   readonly onGone: (listener: (error: unknown) => void) => void;
+  /** Calls a listener once another request waits behind this one on its connection. */
+  readonly onFollowed: (listener: () => void) => void;
 }
 
 interface Waiter {
@@ -86,7 +88,7 @@ export class VersionWaiters {
 
   /**
    * Answers when the answer is no longer 304, or when the time is over. At the limit, the newest request of the address
-   * with the most requests is answered at once.
+   * with the most requests is answered at once. So is a request behind which another one waits on its connection.
    */
   wait(fetch: WaitingFetch): Promise<Reply> {
     return new Promise((resolve, reject) => {
@@ -111,6 +113,7 @@ export class VersionWaiters {
       this.#waiting.add(waiter);
       this.#hasNew = true;
       fetch.onGone((error) => settle(Promise.reject(error as Error)));
+      fetch.onFollowed(() => settle(fetch.unchanged));
       this.#schedule();
     });
   }

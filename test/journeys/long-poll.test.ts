@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { ADMIN, ADMIN_SETTINGS, start, type App } from "../support/start.ts";
 
@@ -159,4 +160,28 @@ test("at the limit, the address with the most waiting fetches gets its answer ea
   await untilWaiting(app, 12);
   await publish(app, "v2");
   for (const answer of await Promise.all(waiting)) assert.equal(answer.body.version, "v2");
+});
+
+test("a fetch behind which another request waits on its connection is answered at once", async (t) => {
+  const app = await start(t, { metrics: "open" });
+  await publish(app, "v1");
+  const head = `Host: localhost\r\nIf-None-Match: ${await tagOf(app)}\r\n\r\n`;
+  const waits = `GET ${WAIT} HTTP/1.1\r\n${head}`;
+  const socket = connect(Number(new URL(app.url).port), "127.0.0.1").setEncoding("latin1");
+  t.after(() => socket.destroy());
+  let text = "";
+  const statuses = () => Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status);
+  socket.on("data", (part: string) => (text += part));
+  const untilAnswered = async (count: number) => {
+    while (statuses().length < count) await once(socket, "data", { signal: t.signal });
+  };
+  // The last one has nothing behind it, and waits.
+  socket.write(waits.repeat(3));
+  await untilAnswered(2);
+  await untilWaiting(app, 1);
+  assert.deepEqual(statuses(), ["304", "304"]);
+  socket.write(`GET /health HTTP/1.1\r\n${head}`);
+  await untilAnswered(4);
+  assert.deepEqual(statuses(), ["304", "304", "304", "200"]);
+  await untilWaiting(app, 0);
 });

@@ -172,13 +172,12 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
   const { shared } = engine;
   const assignments = new RolloutAssignments(stores);
   const versionWaiters = new VersionWaiters(assignments, now, config.maxConnections);
+  const shown = { ...stores, assignments, proofs: engine.proofs };
   const services: Services = {
-    ...stores,
-    assignments,
+    ...shown,
     versionWaiters,
     auditStreams,
     redaction,
-    proofs: engine.proofs,
     exportTickets: shared
       ? new SharedTickets(shared.tickets, acceptTickets(resolveCaller), now)
       : new ExportTickets(now),
@@ -198,7 +197,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       text: () => metrics.text(gauges),
     },
     assets,
-    portal: createPortalPages({ ...stores, assignments, config, catalog, description, assets }),
+    portal: createPortalPages({ ...shown, config, catalog, description, assets }),
     now,
     ids,
   };

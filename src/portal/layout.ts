@@ -22,6 +22,8 @@ export interface PageContent {
   readonly body: Html;
   /** The entry of `browser/entries/` that serves the page and its frame. */
   readonly module: string;
+  /** A further entry that the page loads. */
+  readonly further?: string | undefined;
   /** The time of the page in milliseconds; absent on pages that are cached. */
   readonly now?: number;
   /** The mode of the page; that of most pages when absent. */
@@ -70,12 +72,12 @@ const NAVIGATION = [
 
 /** Renders a page in the shared frame, with its security headers. */
 export function layOut(frame: PortalFrame, content: PageContent): Page {
-  const { path, title, body, module, now } = content;
+  const { path, title, body, module, further, now } = content;
   const { description } = frame;
   const { isOpen, prefix } = content.mode ?? modeOf(description);
   const page = html`<!doctype html>
     <html lang="en">
-      ${head(frame, title, module)}
+      ${head(frame, title, module, further)}
       <body
         data-prefix="${prefix}"
         data-api-url="${description.baseUrl()}${prefix}"
@@ -131,9 +133,10 @@ const BARE_HEAD = html`<header class="bare-head">
   <a class="brand" href="/">${BRAND}Signalbox</a>
 </header>`;
 
-function head({ assets }: PortalFrame, title: string, entry: string): Html {
+function head({ assets }: PortalFrame, title: string, entry: string, further?: string): Html {
   const { early } = assets;
-  const module = assets.module(entry);
+  const entries = further === undefined ? [entry] : [entry, further];
+  const modules = entries.flatMap((name) => assets.module(name) ?? []);
   return html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -141,7 +144,7 @@ function head({ assets }: PortalFrame, title: string, entry: string): Html {
     ${early === undefined ? undefined : html`<script src="${early}"></script>`}
     <link rel="stylesheet" href="${assets.stylesheet(entry)}" />
     <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
-    ${module === undefined ? undefined : html`<script type="module" src="${module}"></script>`}
+    ${modules.map((module) => html`<script type="module" src="${module}"></script>`)}
   </head>`;
 }
 

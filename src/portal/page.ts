@@ -51,12 +51,13 @@ export async function makePage<Q extends QueryParameters, Model>(
   const now = description.now();
   const { path, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
-  const source = storeSource(needs, now, asker);
+  const source = storeSource(needs, now, prefix, asker);
   const model = isOpen ? await page.read(source, context, query) : undefined;
   const made = model ? page.render(model) : shell(needs, page.title, context.apiUrl);
   const body = "next" in made ? await new Yielder().run(made) : made;
   const title = (model && page.titleOf?.(model)) ?? page.title;
-  return layOut(needs, { path, title, module, now, body, mode });
+  const further = needs.proofs && page.signedModule;
+  return layOut(needs, { path, title, module, further, now, body, mode });
 }
 
 /** Sends a page that may change with every request. */

@@ -29,6 +29,7 @@ import type { SettingsStore } from "../settings/store.ts";
 import { userOf } from "../users/draft.ts";
 import type { UserStore } from "../users/store.ts";
 import { inWords } from "./error-words.ts";
+import { proofPart } from "./pages/audit-proof.ts";
 import type { PageSource } from "./pages/source.ts";
 import { totalOf, type Counted } from "./pages/time-chart.ts";
 import { readRules } from "./rule-routes.ts";
@@ -56,6 +57,8 @@ export interface StoreNeeds {
   readonly organizations: Pick<OrganizationStore, "list">;
   readonly overrides: Pick<ProviderOverrideStore, "all">;
   readonly policies: Pick<PolicyStore, "activeVersion" | "get" | "versions">;
+  /** `undefined` while nothing is signed. */
+  readonly proofs: object | undefined;
   readonly rollouts: ReadingNeeds["rollouts"];
   readonly settings: Pick<SettingsStore, "list">;
   readonly users: Pick<UserStore, "list">;
@@ -65,11 +68,18 @@ export interface StoreNeeds {
  * Reads the default organization's data from the stores, as the API would answer it. Long texts are cut.
  *
  * @param now the time of the page in milliseconds
+ * @param prefix the prefix of the surface that the page's links name
  * @param asker the client of the page; a search ends when it leaves
  */
-export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageSource {
+export function storeSource(
+  needs: StoreNeeds,
+  now: number,
+  prefix: string,
+  asker: Asker,
+): PageSource {
   const { gone } = asker;
-  const { activity, assignments, audit, catalog, config, fleet, overrides, policies } = needs;
+  const { activity, assignments, audit, catalog, config, fleet, overrides, policies, proofs } =
+    needs;
   const id = DEFAULT_ORGANIZATION;
   return {
     async page(query, limit, cursor) {
@@ -87,7 +97,8 @@ export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageS
       if (!found) throw new NotFound(`There is no audit event "${wanted}"`);
       const cutter = new TextCutter(MOST_IN_EVENT);
       const event = JSON.parse(await cutText(found, cutter)) as AuditEvent;
-      return { event, isCut: cutter.hasCut };
+      const proof = proofs && proofPart(prefix, event.id);
+      return { event, isCut: cutter.hasCut, proof };
     },
     providers: async () =>
       allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED)),

@@ -7,7 +7,7 @@ import {
 import type { AuditEvent } from "../../audit/schema.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, counted, exactly, shorten } from "../format.ts";
-import { html, type Html } from "../html.ts";
+import { html, type Html, type HtmlValue } from "../html.ts";
 import { FIELD_LINKS, reasonLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
@@ -79,6 +79,7 @@ export function auditEventPanel({
       ${ifAllowed({ withheld }, "POST /policies", drafts(event))}
       <dl class="facts fields">${FIELDS.map((field) => fact(event, field, view))}</dl>
       ${rawJson(event)}
+      <div id="event-proof" data-keep>${open.proof}</div>
     </div>
   </aside>`;
 }
@@ -118,23 +119,20 @@ function longText(text: string, name: string): Html {
   const isPair = /[\ud800-\udbff]/.test(text.charAt(SHOWN_LENGTH - 1));
   const end = isPair ? SHOWN_LENGTH + 1 : SHOWN_LENGTH;
   const [shown, rest] = [text.slice(0, end), text.slice(end)];
-  return html`<pre
-      tabindex="0"
-      role="region"
-      aria-label="${name}"
-    ><code>${withMarks(shown)}</code></pre>
-    ${
-      rest === ""
-        ? undefined
-        : html`<details class="rest" id="rest-${name.toLowerCase()}">
-            <summary>The other ${count(rest.length)} characters</summary>
-            <pre
-              tabindex="0"
-              role="region"
-              aria-label="${name}, the rest"
-            ><code>${withMarks(rest)}</code></pre>
-          </details>`
-    }`;
+  return html`${region(name, withMarks(shown))}
+  ${
+    rest === ""
+      ? undefined
+      : html`<details class="rest" id="rest-${name.toLowerCase()}">
+          <summary>The other ${count(rest.length)} characters</summary>
+          ${region(`${name}, the rest`, withMarks(rest))}
+        </details>`
+  }`;
+}
+
+/** A text that scrolls, by keys too. */
+function region(name: string, text: HtmlValue): Html {
+  return html`<pre tabindex="0" role="region" aria-label="${name}"><code>${text}</code></pre>`;
 }
 
 /** The buttons that draft a rule. They need modules, since the draft is handed over within the tab. */
@@ -220,11 +218,7 @@ function rawJson(event: AuditEvent): Html {
   return html`<details class="raw" id="event-json">
     <summary>Raw JSON</summary>
     <div class="whole">
-      <pre
-        tabindex="0"
-        role="region"
-        aria-label="The event as JSON"
-      ><code>${JSON.stringify(event, null, 2)}</code></pre>
+      ${region("The event as JSON", JSON.stringify(event, null, 2))}
       <button type="button" data-copy aria-label="Copy the JSON">Copy</button>
     </div>
   </details>`;

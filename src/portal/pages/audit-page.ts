@@ -24,6 +24,7 @@ export const audit: DataPage<AuditModel, typeof parameters> = {
   path: "/portal/audit",
   title: "Audit",
   module: "audit",
+  signedModule: "audit-proof",
   parameters,
   async read(source, context, query) {
     const { view, problem } = readAddress((name) => query[name]);

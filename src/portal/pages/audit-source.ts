@@ -21,6 +21,7 @@ import {
   type AuditView,
 } from "./audit-view.ts";
 import type { AuditColumn } from "./audit-columns.ts";
+import type { Html } from "../html.ts";
 import type { PageContext } from "./parts.ts";
 
 /** A page of a list. */
@@ -55,6 +56,8 @@ export interface WayOut {
 export interface FoundEvent {
   readonly event: AuditEvent;
   readonly isCut?: boolean;
+  /** The download of its proof. Browsers add it by a module of their own, `browser/entries/audit-proof.ts`. */
+  readonly proof?: Html | undefined;
 }
 
 /** The event that a reader opened, or why it cannot be shown; `isLost` when there was no answer. */

@@ -86,6 +86,8 @@ export interface DataPage<Model, Q extends QueryParameters = Record<never, never
   readonly title: string;
   /** The entry of `browser/entries/` that keeps the page fresh. */
   readonly module: string;
+  /** A further entry, which the page loads where the audit log is signed. */
+  readonly signedModule?: string;
   readonly parameters: Q;
   /** Whether the page exists on `/api/v1` alone, as all pages of Access do. */
   readonly isManagement?: true;

@@ -1,0 +1,55 @@
+/**
+ * Adds the download of its proof to the open event. The audit page loads this module beside its own where the log is
+ * signed. It makes nodes instead of markup, which only one module of a page may parse.
+ */
+import { PROOF_WORDS, proofFile, proofPath } from "../../pages/audit-proof.ts";
+import { apiErrorOf, open, reasonOf } from "../api.ts";
+
+/** Fetches a proof with the reader's credential, and saves it. */
+async function download(id: string, status: HTMLElement): Promise<void> {
+  status.textContent = "…";
+  try {
+    const response = await open("GET", proofPath(id), { headers: { Accept: "*/*" } });
+    if (!response.ok) throw apiErrorOf(response.status, await response.json().catch(() => {}));
+    const proof = await response.text();
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([proof], { type: "application/octet-stream" }));
+    link.download = proofFile(id);
+    link.click();
+    URL.revokeObjectURL(link.href);
+    status.textContent = ` ${claimOf(proof)}`;
+  } catch (error) {
+    status.textContent = ` The proof could not be loaded: ${reasonOf(error)}`;
+  }
+}
+
+/** Reads the index of a proof file, and the origin and size of its checkpoint, after the empty line. */
+function claimOf(proof: string): string {
+  const [, index, origin, size] = /^index (\d+)$[^]*?\n\n(.*)\n(\d+)\n/m.exec(proof) ?? [];
+  return `Saved: event ${index} of the first ${size} in ${origin}, counted from 0.`;
+}
+
+/** Adds the download to the event that the address names, unless it is there. */
+function show(): void {
+  const place = document.getElementById("event-proof");
+  const id = new URL(location.href).searchParams.get("event");
+  if (place === null || id === null || place.dataset["event"] === id) return;
+  place.dataset["event"] = id;
+  const link = document.createElement("a");
+  link.href = (document.body.dataset["prefix"] ?? "") + proofPath(id);
+  link.textContent = "Proof";
+  const status = document.createElement("span");
+  status.role = "status";
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    void download(id, status);
+  });
+  const line = document.createElement("p");
+  line.className = "faint small";
+  line.append(link, ` ${PROOF_WORDS}`, status);
+  place.replaceChildren(line);
+}
+
+const content = document.getElementById("content");
+if (content) new MutationObserver(show).observe(content, { childList: true, subtree: true });
+show();

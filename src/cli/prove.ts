@@ -1,40 +1,57 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
+import { signerOf, vkeyOf } from "../proof/note.ts";
+import { verifyProof } from "../proof/tlog-proof.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { readLogKey } from "../storage/files/proof/log-key.ts";
-import { proveLine } from "../storage/files/proof/offline.ts";
+import { proveLine, type ProvenLine } from "../storage/files/proof/offline.ts";
 import { isOrganizationId, Layout } from "../storage/layout.ts";
 import { readArguments, required } from "./arguments.ts";
-import { InputError, UsageError, type CliCommand } from "./command.ts";
+import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { requireDataDirectory } from "./existing.ts";
-import { signerOf, vkeyOf } from "../proof/note.ts";
+import { errorOf, serviceOf } from "./policy/service.ts";
+import { readKey } from "./proof-evidence.ts";
 
 const text = { type: "string" } as const;
-const OPTIONS = { data: text, organization: text, activity: { type: "boolean" } } as const;
-const OPTIONS_HELP = `  --data DIR           the data directory, or a backup of it; a server may run on it
-  --organization ID    the organization; "default" when absent
-  --activity           the activity log instead of the audit log`;
+const OPTIONS = {
+  data: text,
+  organization: text,
+  activity: { type: "boolean" },
+  url: text,
+  key: text,
+  event: text,
+  out: text,
+} as const;
 
 export const proveCommand: CliCommand = {
   name: "prove",
-  usage: "EVENT_ID --data DIR [--organization ID] [--activity] [--event FILE] [--out FILE]",
+  usage:
+    "EVENT_ID (--data DIR [--organization ID] [--activity] | --url URL) [--key VKEY] [--event FILE] [--out FILE]",
   summary: "Make the proof that an event is part of its log",
-  details: `${OPTIONS_HELP}
+  details: `  --data DIR           the data directory, or a backup of it; a server may run on it
+  --organization ID    the organization; "default" when absent
+  --activity           the activity log instead of the audit log
+  --url URL            the address of a service, which is asked for an audit event instead
+  --key VKEY           the log's public key: nothing is written unless the proof verifies
   --event FILE         writes the event as it is stored, which the proof is about
   --out FILE           writes the proof, such as EVENT_ID.tlog-proof; the standard output when absent
 
 The proof is of the last checkpoint: CHECKPOINT_SECONDS makes a server sign some. "signalbox
-verify-proof" checks both files without the server. Nothing in DIR is changed.`,
+verify-proof" checks both files without the server. Nothing in DIR is changed. With --url the key
+of the service is in SIGNALBOX_API_KEY (of the scope runtime), or a user's token in SIGNALBOX_TOKEN.`,
   async run(args, terminal) {
-    const options = { ...OPTIONS, event: text, out: text } as const;
-    const { values, positionals } = readArguments(args, options, ["EVENT_ID"]);
-    const place = await placeOf(values);
+    const { values, positionals } = readArguments(args, OPTIONS, ["EVENT_ID"]);
+    const { key, event, out } = values;
+    const verifier = key === undefined ? undefined : readKey(key);
     const [wanted = ""] = positionals;
-    const { line, proof } = await proveLine(systemFiles, place.layout, place.id, place.log, wanted);
-    if (values.event !== undefined) await write("--event", values.event, `${line.toString()}\n`);
-    if (values.out === undefined) terminal.out(proof);
-    else await write("--out", values.out, proof);
+    const { line, proof } = await (values.url === undefined
+      ? readProven(values, wanted)
+      : fetchProven(values, wanted, terminal));
+    if (verifier !== undefined) verifyProof(proof, line, verifier);
+    if (event !== undefined) await write("--event", event, `${line.toString()}\n`);
+    if (out === undefined) terminal.out(proof);
+    else await write("--out", out, proof);
     return 0;
   },
 };
@@ -59,16 +76,38 @@ Keep the key away from the server: those who can change it can forge what it ver
   },
 };
 
-async function placeOf(values: {
+interface Place {
   readonly data?: string | undefined;
   readonly organization?: string | undefined;
   readonly activity?: boolean | undefined;
-}) {
-  const layout = new Layout(resolve(required("data", values.data)));
+  readonly url?: string | undefined;
+}
+
+/** Proves an event of a data directory. */
+async function readProven(place: Place, wanted: string): Promise<ProvenLine> {
+  const layout = new Layout(resolve(required("data", place.data)));
   await requireDataDirectory(layout);
-  const id = values.organization ?? DEFAULT_ORGANIZATION;
+  const id = place.organization ?? DEFAULT_ORGANIZATION;
   if (!isOrganizationId(id)) throw new UsageError(`--organization: "${id}" is not an id`);
-  return { layout, id, log: values.activity === true ? "activity" : "audit" } as const;
+  const log = place.activity === true ? "activity" : "audit";
+  return proveLine(systemFiles, layout, id, log, wanted);
+}
+
+/** Asks a service for an audit event and its proof. */
+async function fetchProven(place: Place, wanted: string, terminal: Terminal): Promise<ProvenLine> {
+  for (const name of ["data", "organization", "activity"] as const) {
+    if (place[name] === undefined) continue;
+    throw new UsageError(`--${name}: not with --url, which reads the audit log of its credential`);
+  }
+  const service = serviceOf(place.url, terminal, "runtime");
+  const path = `/audit/${encodeURIComponent(wanted)}`;
+  const read = async (own: string): Promise<string> => {
+    const answer = await service.get(own);
+    if (answer.status !== 200) throw new Error(errorOf(answer.text));
+    return answer.text;
+  };
+  const proof = await read(`${path}/proof`);
+  return { line: Buffer.from(await read(path)), proof };
 }
 
 async function write(option: string, file: string, content: string): Promise<void> {

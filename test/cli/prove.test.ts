@@ -51,6 +51,43 @@ test("the event of a proof is the line that an export has", async () => {
   assert.ok(text.split("\n").includes((await readFile(event, "utf8")).trimEnd()));
 });
 
+test("a server answers the event and its proof, which are checked before they are written", async () => {
+  const key = await keyOf(origin);
+  const from = ["--url", app.url, "--event", event, "--out", proof];
+  const made = await run(["prove", "event-300", ...from, "--key", key]);
+  assert.deepEqual(made, { code: 0, out: "", error: "" });
+  const { code, out } = await run(["verify-proof", proof, "--event", event, "--key", key]);
+  assert.equal(code, 0);
+  assert.match(out, /is event 300 of the first 60\d in/);
+  const before = await readFile(proof, "utf8");
+  const other = await keyOf("signalbox/default/activity");
+  const refused = await run(["prove", "event-3", ...from, "--key", other]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.error, /not signed by signalbox\/default\/activity/);
+  assert.equal(await readFile(proof, "utf8"), before);
+  const missing = await run(["prove", "none", ...from]);
+  assert.equal(missing.code, 1);
+  assert.match(missing.error, /There is no audit event "none"/);
+  const both = await run(["prove", "event-3", ...from, ...data]);
+  assert.equal(both.code, 2);
+  assert.match(both.error, /--data: not with --url/);
+});
+
+test("the answers of a service that requires a key are proved with one", async (t) => {
+  const locked = await start(t, { checkpointSeconds: 60, requireAuth: true, ...ADMIN_SETTINGS });
+  const admin = await locked.asUser(ADMIN);
+  const asked = { name: "auditor", scopes: "runtime" };
+  const { api_key: apiKey } = (await locked.post("/api/v1/api-keys", asked, admin)).body;
+  await locked.post("/api/v1/audit", { id: "one", command: "git log" }, { "x-api-key": apiKey });
+  const args = ["prove", "one", "--url", locked.url];
+  const refused = await run(args);
+  assert.equal(refused.code, 1);
+  assert.match(refused.error, /SIGNALBOX_API_KEY to a key of the scope runtime/);
+  const { code, out } = await run(args, "", { SIGNALBOX_API_KEY: apiKey });
+  assert.equal(code, 0);
+  assert.match(out, /^c2sp.org\/tlog-proof@v1\nindex 0\n/);
+});
+
 test("entries of the activity log and events of other organizations have proofs of their own", async () => {
   const { body } = await app.get("/api/v1/activity", await app.asUser(ADMIN));
   const entry = body.entries.find(

@@ -18,9 +18,14 @@ export interface PolicyService {
  * The service of a command: its address from the option or `SIGNALBOX_URL`, its key or token from the
  * environment, since other users of a machine can read the arguments of a process.
  *
+ * @param scope the key scope that the command needs
  * @throws UsageError if the address is invalid, or contains a password
  */
-export function serviceOf(option: string | undefined, { env }: Terminal): PolicyService {
+export function serviceOf(
+  option: string | undefined,
+  { env }: Terminal,
+  scope = "policy",
+): PolicyService {
   const [name, given] =
     option === undefined ? ["SIGNALBOX_URL", env.SIGNALBOX_URL || USUAL_URL] : ["--url", option];
   const url = URL.canParse(given) ? new URL(given) : undefined;
@@ -39,8 +44,8 @@ export function serviceOf(option: string | undefined, { env }: Terminal): Policy
   const service = new Service(access);
   const patient = new Service({ ...access, timeoutSeconds: REPLAY_SECONDS });
   return {
-    get: async (path) => accepted(await reached(service.get(path), name)),
-    post: async (path, body) => accepted(await reached(patient.post(path, body), name)),
+    get: async (path) => accepted(await reached(service.get(path), name), scope),
+    post: async (path, body) => accepted(await reached(patient.post(path, body), name), scope),
   };
 }
 
@@ -60,12 +65,12 @@ async function reached(answer: Promise<ServiceAnswer>, name: string): Promise<Se
 }
 
 /** The answer, unless it is an error. A 404 and a 409 are for the command, which knows what they mean. */
-function accepted(answer: ServiceAnswer): ServiceAnswer {
+function accepted(answer: ServiceAnswer, scope: string): ServiceAnswer {
   const { status, text } = answer;
   if ((status >= 200 && status < 300) || status === 404 || status === 409) return answer;
   if (status === 401) {
     throw new Error(
-      `${errorOf(text)}: set SIGNALBOX_API_KEY to a key of the scope policy, or SIGNALBOX_TOKEN`,
+      `${errorOf(text)}: set SIGNALBOX_API_KEY to a key of the scope ${scope}, or SIGNALBOX_TOKEN`,
     );
   }
   if (status >= 400 && status < 500) throw new Error(errorOf(text));

@@ -20,7 +20,7 @@ import type { KeyStore } from "./keys/store.ts";
 import type { Organization } from "./organizations/schema.ts";
 import type { OrganizationStore } from "./organizations/store.ts";
 import type { PolicyStore } from "./policies/store.ts";
-import type { ProofStore } from "./signed-logs/store.ts";
+import type { SignedLogs } from "./signed-logs/store.ts";
 import type { ProviderOverrideStore } from "./providers/store.ts";
 import type { Exclusively } from "./rollouts/runner.ts";
 import type { RolloutStore } from "./rollouts/store.ts";
@@ -158,8 +158,8 @@ export interface Engine {
   /** Present if data can be moved into and out of the engine. */
   readonly move?: EngineMove;
 
-  /** Present if the engine signs the audit logs. */
-  readonly proofs?: ProofStore;
+  /** Present if the engine signs the logs. */
+  readonly proofs?: SignedLogs;
 
   /** Makes a change and writes its activity entry as one unit. */
   readonly commit: UnitOfWork<Stores>;

@@ -17,7 +17,7 @@ import { policySchemaRoutes } from "./policies/schema-routes.ts";
 import { draftRoutes } from "./portal/draft-routes.ts";
 import { ruleRoutes } from "./portal/rule-routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
-import { proofRoutes } from "./signed-logs/routes.ts";
+import { signedLogRoutes } from "./signed-logs/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
 import { publishRoutes } from "./replay/publish-routes.ts";
 import { replayRoutes } from "./replay/routes.ts";
@@ -32,7 +32,7 @@ const rows = [
   ...rolloutRoutes,
   ...draftRoutes,
   ...ruleRoutes,
-  ...proofRoutes,
+  ...signedLogRoutes,
   ...auditRoutes,
   ...eventRoutes,
   ...auditExportRoutes,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { SECOND_MS } from "../../src/core/clock.ts";
@@ -7,6 +7,7 @@ import { openCheckpoint, type Checkpoint } from "../../src/proof/checkpoint.ts";
 import { verifyConsistency } from "../../src/proof/merkle.ts";
 import { parseVkey } from "../../src/proof/note.ts";
 import { verifyProof } from "../../src/proof/tlog-proof.ts";
+import { naiveRoot } from "../proof/naive-tree.ts";
 import { start, type App } from "../support/start.ts";
 
 const V1 = "/api/v1";
@@ -78,4 +79,67 @@ test("without events there is no checkpoint, and without a signed log no proof",
   const { status, body } = await app.get(`${V1}/audit/checkpoint`);
   assert.equal(status, 404);
   assert.match(body.error, /CHECKPOINT_SECONDS|checkpointSeconds/);
+});
+
+/** The hashes of a tile, by its path. */
+async function tileAt(app: App, path: string): Promise<readonly Buffer[]> {
+  const answer = await fetch(`${app.url}${V1}/${path}`);
+  assert.equal(answer.status, 200, path);
+  assert.equal(answer.headers.get("content-type"), "application/octet-stream");
+  assert.equal(answer.headers.get("cache-control"), "private, max-age=31536000, immutable");
+  assert.match(answer.headers.get("vary") ?? "", /Authorization, X-API-Key/);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const starts = Array.from({ length: bytes.length / 32 }, (_, i) => i * 32);
+  return starts.map((at) => bytes.subarray(at, at + 32));
+}
+
+test("a walk over the tiles gives the root of the checkpoint", async (t) => {
+  const app = await start(t, ON);
+  await app.post(`${V1}/audit`, { events: batch(700) });
+  const { size, root } = await checkpointOf(app);
+  await app.post(`${V1}/audit`, { events: batch(100, 700) }); // in no checkpoint
+  const tiles = [];
+  for (const path of ["000", "001", "002.p/188"])
+    tiles.push(await tileAt(app, `audit/tile/0/${path}`));
+  const leaves = tiles.flat();
+  assert.equal(leaves.length, size);
+  assert.deepEqual(naiveRoot(leaves), root);
+  const [first = [], second = []] = tiles;
+  const above = await tileAt(app, "audit/tile/1/000.p/2");
+  assert.deepEqual(above, [naiveRoot(first), naiveRoot(second)]);
+  assert.deepEqual(await tileAt(app, "audit/tile/0/002.p/1"), leaves.slice(512, 513));
+  for (const other of ["0/002", "0/002.p/189", "0/000.p/256", "0/x000/000", "2/000.p/1", "0/0"]) {
+    assert.equal((await app.get(`${V1}/audit/tile/${other}`)).status, 404, other);
+  }
+});
+
+test("tiles with a number above 999 have a path of groups", async (t) => {
+  const app = await start(t, ON);
+  const directory = join(app.dataDir, "organizations/default");
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, "activity.jsonl"), "{}\n".repeat(256_300));
+  const { text } = await app.get(`${V1}/activity/checkpoint`);
+  assert.match(text, /\/activity\n256300\n/);
+  assert.equal((await tileAt(app, "activity/tile/0/x001/000")).length, 256);
+  assert.equal((await tileAt(app, "activity/tile/0/x001/001.p/44")).length, 44);
+});
+
+test("every entry of the activity log has a proof", async (t) => {
+  const app = await start(t, ON);
+  for (const version of ["v1", "v2", "v3"]) {
+    await app.post(`${V1}/policies`, { version, yaml: "rules: []" });
+  }
+  const { entries } = (await app.get(`${V1}/activity`)).body;
+  const vkey = (await app.get(`${V1}/activity/verifier`)).text.trim();
+  assert.match(vkey, /^signalbox\/default\/activity\+/);
+  for (const [age, entry] of entries.entries()) {
+    const { text } = await app.get(`${V1}/activity/${entry.id}/proof`);
+    const line = Buffer.from(JSON.stringify(entry));
+    const { index, checkpoint } = verifyProof(text, line, parseVkey(vkey));
+    assert.deepEqual([index, checkpoint.size], [2 - age, 3]);
+  }
+  const { body } = await app.get(`${V1}/activity/consistency?from=2&to=3`);
+  assert.equal(body.hashes.length, 1);
+  assert.equal((await app.get(`${V1}/activity/none/proof`)).status, 404);
+  assert.equal((await app.get("/api/public/activity/checkpoint")).status, 404);
 });

@@ -43,6 +43,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["storage", ["core", "engine.ts"]],
   ...LEAVES.map((leaf) => [leaf, ["core", "auth", ...ROUTE]] as const),
   ...READ_MODELS.map((model) => [model, ["core", "auth", ...ROUTE, ...LEAVES]] as const),
+  ["signed-logs", ["core", "proof", "auth", ...ROUTE, ...LEAVES]],
   ["demo", ["core", "auth", "engine.ts", ...ROUTE, ...LEAVES]],
   ["storage/files", ["core", "proof", "storage", "engine.ts", ...DOMAINS]],
   ["storage/postgres", ["core", "auth", "engine.ts", ...DOMAINS]],

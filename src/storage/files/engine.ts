@@ -26,7 +26,7 @@ import { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { FileFleet } from "./fleet.ts";
 import { FileKeys } from "./keys.ts";
 import { FileOrganizations } from "./organizations.ts";
-import { proofAnswers } from "./proof/answers.ts";
+import { signedLogsOf } from "./proof/answers.ts";
 import { KeptCopies } from "./proof/kept-copies.ts";
 import { readOrCreateLogKey } from "./proof/log-key.ts";
 import { Notary } from "./proof/notary.ts";
@@ -85,7 +85,7 @@ async function openDirectory(
     secret,
     catalogCopy: catalogCopy(files, layout),
     ...(demo && { demo }),
-    ...(notary && { proofs: proofAnswers(files, layout, notary, audit) }),
+    ...(notary && { proofs: signedLogsOf(files, layout, notary, audit) }),
     move: moveOf(files, layout, unfinished, { activity, audit }),
     directory: {
       socketPath: layout.socket,

@@ -1,73 +1,98 @@
-/** Answers requests for proofs of the audit logs, from the trees that the notary keeps. */
+/** Answers requests for proofs, from the trees that the notary keeps. */
 import { Conflict, NotFound } from "../../../core/errors.ts";
 import { parseCheckpoint } from "../../../proof/checkpoint.ts";
 import { HASH_BYTES, leafHash } from "../../../proof/merkle.ts";
 import { vkeyOf } from "../../../proof/note.ts";
-import { consistencyProof, inclusionProof, TILE_WIDTH } from "../../../proof/tiles.ts";
+import {
+  consistencyProof,
+  inclusionProof,
+  TILE_WIDTH,
+  tilePath,
+  tileWidth,
+} from "../../../proof/tiles.ts";
 import { formatProof } from "../../../proof/tlog-proof.ts";
-import type { ProofStore } from "../../../signed-logs/store.ts";
+import type { LogName, SignedLogs } from "../../../signed-logs/store.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import type { FileAuditStore } from "../audit.ts";
 import { localRow, segmentOf } from "../audit/index/segment-index.ts";
+import { findLine, type FoundLine } from "./find-line.ts";
 import { treeDirectory } from "./log-sources.ts";
 import type { Notary } from "./notary.ts";
 import { TreeFiles } from "./tree-files.ts";
 
 /** The proofs of a data directory. */
-export function proofAnswers(
+export function signedLogsOf(
   files: FileOperations,
   layout: Layout,
   notary: Notary,
   audit: Pick<FileAuditStore, "eventsOf">,
-): ProofStore {
-  const treeOf = (organization: string): TreeFiles =>
-    new TreeFiles(files, treeDirectory(layout, organization, "audit"), layout.root);
+): SignedLogs {
+  const treeOf = (organization: string, log: LogName): TreeFiles =>
+    new TreeFiles(files, treeDirectory(layout, organization, log), layout.root);
   const readerOf = (tree: TreeFiles) => async (level: number, index: number) =>
     (await tree.readTile(level, index)) ?? Buffer.alloc(0);
-  const lastNote = async (organization: string): Promise<string> => {
-    const note = await treeOf(organization).lastNote();
-    if (note === undefined) throw new NotFound("There is no event, and so no checkpoint yet");
-    return note;
+  const find = async (organization: string, log: LogName, id: string): Promise<FoundLine> => {
+    if (log === "activity") {
+      const found = await findLine(files, await notary.partsOf(organization, log), id);
+      if (found !== undefined) return found;
+      throw new NotFound(`There is no activity entry "${id}"`);
+    }
+    const [event] = await audit.eventsOf(organization, id);
+    if (event === undefined) throw new NotFound(`There is no audit event "${id}"`);
+    const file = `${String(segmentOf(event.row)).padStart(12, "0")}.jsonl`;
+    return { file, at: localRow(event.row), line: event.line };
   };
   return {
-    verifier: (organization) => vkeyOf(notary.signerOf(organization, "audit")),
-    async checkpoint(organization) {
-      const note = await treeOf(organization).lastNote();
-      if (note !== undefined) return note;
-      await notary.signFor(organization, "audit"); // the first one, if there is an event
-      return lastNote(organization);
+    verifier: (organization, log) => vkeyOf(notary.signerOf(organization, log)),
+    async checkpoint(organization, log) {
+      const tree = treeOf(organization, log);
+      let note = await tree.lastNote();
+      if (note === undefined) {
+        await notary.signFor(organization, log); // the first one, if the log has a line
+        note = await tree.lastNote();
+      }
+      if (note === undefined) throw new NotFound("The log is empty, and so has no checkpoint yet");
+      return note;
     },
-    async proof(organization, id) {
-      const [event] = await audit.eventsOf(organization, id);
-      if (event === undefined) throw new NotFound(`There is no audit event "${id}"`);
-      const tree = treeOf(organization);
-      const name = `${String(segmentOf(event.row)).padStart(12, "0")}.jsonl`;
+    async proof(organization, log, id) {
+      const { file, at, line } = await find(organization, log, id);
+      const tree = treeOf(organization, log);
       const place = async () => {
         const note = await tree.lastNote();
-        const start = (await tree.readPosition())?.starts[name];
         const size = note === undefined ? 0 : sizeOf(note);
-        const index = (start ?? size) + localRow(event.row);
-        return { note, size, index };
+        const start = (await tree.readPosition())?.starts[file] ?? size;
+        return { note, size, index: start + at };
       };
       let { note, size, index } = await place();
       if (index >= size) {
-        await notary.signFor(organization, "audit");
+        await notary.signFor(organization, log);
         ({ note, size, index } = await place());
       }
       const tile = await tree.readTile(0, Math.floor(index / TILE_WIDTH));
-      const at = (index % TILE_WIDTH) * HASH_BYTES;
-      const isSigned = tile?.subarray(at, at + HASH_BYTES).equals(leafHash(event.line));
+      const offset = (index % TILE_WIDTH) * HASH_BYTES;
+      const isSigned = tile?.subarray(offset, offset + HASH_BYTES).equals(leafHash(line));
       if (note === undefined || index >= size || isSigned !== true) {
         throw new Conflict("No checkpoint has the event as it is stored: see the service's log");
       }
       const hashes = await inclusionProof(index, size, readerOf(tree));
       return formatProof({ index, hashes, checkpoint: note });
     },
-    async consistency(organization, from, to) {
-      const note = await treeOf(organization).lastNote();
+    async consistency(organization, log, from, to) {
+      const tree = treeOf(organization, log);
+      const note = await tree.lastNote();
       if (note === undefined || to > sizeOf(note)) return undefined;
-      return consistencyProof(from, to, readerOf(treeOf(organization)));
+      return consistencyProof(from, to, readerOf(tree));
+    },
+    async tile(organization, log, place) {
+      const { level, index, width } = place;
+      const tree = treeOf(organization, log);
+      const note = await tree.lastNote();
+      // Hashes behind the last checkpoint may change after a crash.
+      if (note === undefined || tileWidth(sizeOf(note), level, index) < width) return undefined;
+      const hashes = (await tree.readTile(level, index))?.subarray(0, width * HASH_BYTES);
+      if (hashes?.length === width * HASH_BYTES) return hashes;
+      throw new Error(`Tile ${tilePath(place)} has too few hashes`);
     },
   };
 }

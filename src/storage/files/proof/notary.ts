@@ -8,7 +8,7 @@ import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
-import { logParts, treeDirectory, TREES, type TreeName } from "./log-sources.ts";
+import { logParts, treeDirectory, TREES, type LogPart, type TreeName } from "./log-sources.ts";
 import type { KeptCopies } from "./kept-copies.ts";
 import { PacedWork, waitMs, type Wait } from "./paced-work.ts";
 import { Contradiction, SignedTree } from "./signed-tree.ts";
@@ -98,6 +98,13 @@ export class Notary {
     return signerOf(`${host}/${id}/${tree}`, key);
   }
 
+  /** The files of a log, each with its acknowledged bytes. */
+  partsOf(id: string, tree: TreeName): Promise<readonly LogPart[]> {
+    const { files, layout, writers } = this.#parts;
+    const committed = new Map(writers.flatMap((writer) => writer.committed));
+    return logParts(files, layout, id, tree, committed);
+  }
+
   /** Makes leaves of everything in a log before files of it are removed. */
   async beforeRemoval(id: string, tree: TreeName): Promise<void> {
     await this.sign(id, tree);
@@ -126,10 +133,8 @@ export class Notary {
       const name = `${id} ${tree}`;
       if (this.#isClosed || this.#contradicted.has(name)) return;
       try {
-        const { files, layout, writers } = this.#parts;
-        const committed = new Map(writers.flatMap((writer) => writer.committed));
         const opened = await this.#open(id, tree);
-        const note = await opened.follow(await logParts(files, layout, id, tree, committed));
+        const note = await opened.follow(await this.partsOf(id, tree));
         if (note !== undefined) this.#parts.copies?.add(note);
       } catch (error) {
         this.#trees.delete(name); // it is read again from its files
@@ -156,6 +161,7 @@ export class Notary {
     clearInterval(this.#timer);
     await this.signGrown();
     this.#isClosed = true; // a request may still wait for its signing
+    await this.#queue.idle();
   }
 
   async #open(id: string, tree: TreeName): Promise<SignedTree> {

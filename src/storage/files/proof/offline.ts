@@ -1,11 +1,10 @@
 /** Reads the trees of a data directory that a server may be using, without changing anything. */
-import { isObject } from "../../../core/validate.ts";
 import { parseCheckpoint } from "../../../proof/checkpoint.ts";
 import { inclusionProof } from "../../../proof/tiles.ts";
 import { formatProof } from "../../../proof/tlog-proof.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
-import { readLines } from "../../log-lines.ts";
+import { findLine } from "./find-line.ts";
 import { logParts, treeDirectory, type TreeName } from "./log-sources.ts";
 import { TreeFiles } from "./tree-files.ts";
 
@@ -33,35 +32,16 @@ export async function proveLine(
     throw new Error("The log has no checkpoint: set CHECKPOINT_SECONDS");
   }
   const { size } = parseCheckpoint(note.slice(0, note.lastIndexOf("\n\n") + 1));
-  for (const { name, path, end } of await logParts(files, layout, id, tree)) {
-    const start = position.starts[name];
-    let found: { readonly at: number; readonly line: Buffer } | undefined;
-    let at = 0;
-    await readLines(files, path, (line, offset) => {
-      if (offset >= end) return false;
-      if (line[0] === 0) return undefined;
-      if (line.includes(wanted) && idOf(line) === wanted) found = { at, line: Buffer.from(line) };
-      at++;
-      return found ? false : undefined;
-    });
-    if (!found) continue;
-    const index = (start ?? size) + found.at;
-    if (index >= size) throw new Error("The event is newer than the last checkpoint: try later");
-    const hashes = await inclusionProof(
-      index,
-      size,
-      async (level, i) => (await stored.readTile(level, i)) ?? Buffer.alloc(0),
-    );
-    return { line: found.line, proof: formatProof({ index, hashes, checkpoint: note }) };
+  const found = await findLine(files, await logParts(files, layout, id, tree), wanted);
+  if (found === undefined) {
+    throw new Error(`There is no event "${wanted}" in the ${tree} log of "${id}"`);
   }
-  throw new Error(`There is no event "${wanted}" in the ${tree} log of "${id}"`);
-}
-
-function idOf(line: Buffer): unknown {
-  try {
-    const value: unknown = JSON.parse(line.toString("utf8"));
-    return isObject(value) ? value["id"] : undefined;
-  } catch {
-    return undefined;
-  }
+  const index = (position.starts[found.file] ?? size) + found.at;
+  if (index >= size) throw new Error("The event is newer than the last checkpoint: try later");
+  const hashes = await inclusionProof(
+    index,
+    size,
+    async (level, i) => (await stored.readTile(level, i)) ?? Buffer.alloc(0),
+  );
+  return { line: found.line, proof: formatProof({ index, hashes, checkpoint: note }) };
 }

@@ -92,13 +92,13 @@ export const auditExportRoutes = [
       const grant = { organization, actor, surface, view, isAllowed };
       const { party, credentials } = client;
       const { ticket, expiresAt } = await exportTickets.issue(grant, party, credentials);
-      const url = `${PREFIXES[surface]}/audit/export-tickets/${ticket}`;
+      const url = `${PREFIXES[surface]}/audit/export-tickets/${ticket}/file`;
       return reply(201, { url, expires_at: formatTimestamp(expiresAt) });
     },
   }),
   route({
     method: "GET",
-    path: "/audit/export-tickets/{ticket}",
+    path: "/audit/export-tickets/{ticket}/file",
     large: "searched",
     surfaces: ["public", "v1"],
     access: "open",

@@ -131,7 +131,7 @@ test("a ticket's address downloads its export, once", async (t) => {
   await app.add({ command: "ls" });
   const { status, body } = await ticketFor(app.url, { format: "csv", q: "git", to: null });
   assert.equal(status, 201);
-  assert.match(body["url"] ?? "", /^\/api\/public\/audit\/export-tickets\/[\w-]{43}$/);
+  assert.match(body["url"] ?? "", /^\/api\/public\/audit\/export-tickets\/[\w-]{43}\/file$/);
   assert.equal(body["expires_at"], "2026-01-02T12:01:00.000Z");
   const head = await fetch(app.url + body["url"], { method: "HEAD" });
   assert.equal(head.headers.get("x-total-count"), "1");
@@ -213,7 +213,7 @@ for (const { when, revoked, isCut } of [
 
 test("a ticket whose credentials are no longer accepted is unknown", async (t) => {
   const { app, revoke } = await serveRevocable(t);
-  const unknown = await fetch(`${app.url}/api/v1/audit/export-tickets/none`);
+  const unknown = await fetch(`${app.url}/api/v1/audit/export-tickets/none/file`);
   const { body } = await ticketFor(app.url, {}, "/api/v1");
   const path = app.url + body["url"];
   assert.equal((await fetch(path, { method: "HEAD" })).status, 200);

@@ -36,7 +36,7 @@ const RUNTIME = new Set([
 ]);
 const ALWAYS = new Set(["GET /auth/me", "POST /auth/logout", "PUT /auth/password"]);
 // An export ticket in the path is a credential itself, so that a browser can follow a link.
-const OPEN = new Set(["POST /auth/login", "GET /audit/export-tickets/{ticket}"]);
+const OPEN = new Set(["POST /auth/login", "GET /audit/export-tickets/{ticket}/file"]);
 
 type Access = "open" | "runtime" | "user" | "always";
 type Credential = keyof typeof CREDENTIALS;

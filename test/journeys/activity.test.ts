@@ -80,7 +80,7 @@ const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise
   },
   "GET /audit/export": async () => ({ path: "/audit/export?format=csv" }),
   "POST /audit/export-tickets": async () => ({ path: "/audit/export-tickets", body: {} }),
-  "GET /audit/export-tickets/{ticket}": async (app, headers) => {
+  "GET /audit/export-tickets/{ticket}/file": async (app, headers) => {
     const { body } = await app.post("/api/v1/audit/export-tickets", { q: "git" }, headers);
     return { path: body.url.replace(PREFIXES.v1, "") };
   },

@@ -65,7 +65,7 @@ const INCLUDED: Readonly<Record<Scope, readonly string[]>> = {
   "night shift": [...READS, ...REPORTS, ...AUDIT],
 };
 const TAKES_KEYS = new Set(Object.values(INCLUDED).flat());
-const OPEN = ["POST /auth/login", "GET /audit/export-tickets/{ticket}"];
+const OPEN = ["POST /auth/login", "GET /audit/export-tickets/{ticket}/file"];
 const ALWAYS = ["GET /auth/me", "POST /auth/logout", "PUT /auth/password"];
 
 type Wanted = "let in" | 401 | 403;

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { SECOND_MS } from "../core/clock.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import type { GuardSettings } from "./settings.ts";
 
 const TIMEOUT_SECONDS = 10;
+/** The longest answer, in bytes: several times a policy of 1 MiB whose characters are all escaped. */
+const MAX_ANSWER = 32 << 20;
 
 /** The address of a service, and the credentials for it. */
 export interface ServiceAccess extends Pick<GuardSettings, "api" | "apiKey"> {
@@ -69,7 +70,7 @@ export class Service {
           .end(body);
       });
       const { statusCode: status = 0, headers: received } = response;
-      return { status, headers: received, text: await text(response) };
+      return { status, headers: received, text: await textOf(response) };
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
       const why = ending.signal.aborted
@@ -80,4 +81,16 @@ export class Service {
       clearTimeout(timer);
     }
   }
+}
+
+/** The text of an answer, up to a length that no answer of a service has. */
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER) throw new Error(`its answer is longer than ${MAX_ANSWER >> 20} MiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

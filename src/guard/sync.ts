@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
+import { printable } from "../core/printable.ts";
 import { setTimeout } from "../core/timers.ts";
 import { examine } from "../policies/examine.ts";
 import { Guard, type Machine } from "./machine.ts";
@@ -66,9 +67,9 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
     for (const step of [fetchPolicy, beat, send]) {
       try {
         const said = await step(guard, service, machine);
-        if (said !== undefined && !isQuiet) machine.out(`${said}\n`);
+        if (said !== undefined && !isQuiet) machine.out(`${printable(said)}\n`);
       } catch (error) {
-        problems.push((error as Error).message);
+        problems.push(printable((error as Error).message));
       }
     }
   } finally {

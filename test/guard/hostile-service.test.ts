@@ -1,0 +1,46 @@
+/** The guard against something that only pretends to be a service. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
+import { newMachine } from "./guard-process.ts";
+
+async function synced(t: TestContext, answer: RequestListener) {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: `http://127.0.0.1:${port}` });
+  return await machine.run(["sync"]);
+}
+
+test("an answer without an end is given up", async (t) => {
+  const block = "x".repeat(1 << 20);
+  const { code, error } = await synced(t, (_, response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write(block));
+    };
+    response.on("drain", more).on("error", () => {});
+    more();
+  });
+  assert.equal(code, 1);
+  assert.match(error, /its answer is longer than 32 MiB/);
+});
+
+test("escape sequences of an answer do not reach the terminal", async (t) => {
+  const version = "\u001b]0;title\u0007\u001b[2J";
+  for (const yaml of [
+    "not: [a document",
+    "schema: signalbox/policy/v1\ndefault: allow\nrules: []",
+  ]) {
+    const { out, error } = await synced(t, (_, response) => {
+      response.end(JSON.stringify({ version, organization_id: "default", yaml }));
+    });
+    assert.match(out + error, /policy \\u001b\]0;title\\u0007\\u001b\[2J/);
+    assert.ok(!`${out}${error}`.includes("\u001b"));
+  }
+});

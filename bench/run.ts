@@ -5,7 +5,7 @@
  * improvements are worth. The README beside this file explains the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | part of a scenario's name …]
+ *                         [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | proof | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +20,7 @@ import type { Slice } from "./load.ts";
 import { describeMachine, flushMicroseconds, touchPageCache } from "./machine.ts";
 import { measurePortal } from "./portal.ts";
 import { measureReplay } from "./replay.ts";
+import { measureProof } from "./proof.ts";
 import { othersLine, scenarioTable, summaryTable, type Measured } from "./report.ts";
 import { scenarios, type Scenario, type World } from "./scenarios.ts";
 import { Usage } from "./usage.ts";
@@ -31,7 +32,7 @@ const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
 const usage = new Usage(
   "Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]\n" +
-    "                        [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | part of a scenario's name …]",
+    "                        [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | proof | part of a scenario's name …]",
 );
 const options = {
   full: { type: "boolean", default: false },
@@ -51,12 +52,14 @@ const isPortal = positionals.includes("portal");
 const isGuard = positionals.includes("guard");
 const isReplay = positionals.includes("replay");
 const isWaiters = positionals.includes("waiters");
+const isProof = positionals.includes("proof");
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
     positionals.some((part) => name.includes(part)) ||
     (positionals.length === 0 && (full || isShort)),
 );
-if (chosen.length === 0 && !isHostile && !isPortal && !isGuard && !isReplay && !isWaiters) {
+const isSpecial = isHostile || isPortal || isGuard || isReplay || isWaiters || isProof;
+if (chosen.length === 0 && !isSpecial) {
   const names = [
     ...scenarios.map(({ name }) => name),
     "hostile",
@@ -64,6 +67,7 @@ if (chosen.length === 0 && !isHostile && !isPortal && !isGuard && !isReplay && !
     "guard",
     "replay",
     "waiters",
+    "proof",
   ];
   usage.fail(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
 }
@@ -88,6 +92,7 @@ try {
   if (isGuard && !(await measureGuard(directory))) process.exitCode = 1;
   if (isReplay && !(await measureReplay(directory))) process.exitCode = 1;
   if (isWaiters && !(await measureWaiters(directory))) process.exitCode = 1;
+  if (isProof && !(await measureProof(directory, full, rounds))) process.exitCode = 1;
   if (chosen.length > 0) await measureChosen();
 } finally {
   await cleanUp();

@@ -22,7 +22,7 @@ const WEIGHTS = [
   ["/portal/access/settings", MOST],
   ["/portal/access/activity", MOST],
   ["/portal/access/account", MOST],
-  ["/portal/api", 300],
+  ["/portal/api", 320],
   ["/portal/sign-in", MOST],
 ] as const;
 const HTML = { accept: "text/html,*/*;q=0.8" };

@@ -1,11 +1,15 @@
 import { string } from "../core/schema-parts.ts";
-import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
-import type { Turns } from "../core/turns.ts";
 import { reply } from "../http/reply.ts";
 import { PREFIXES, route } from "../http/route.ts";
-import { answerExport, exportFacts, exportTicketBody, exportView } from "./export.ts";
+import {
+  answerExport,
+  exportFacts,
+  exportTicketBody,
+  exportView,
+  type ExportNeeds,
+} from "./export.ts";
 import {
   bomParameter,
   EXPORT_TYPES,
@@ -14,15 +18,10 @@ import {
   formatParameter,
 } from "./export-schema.ts";
 import { filterQuery, SEARCH } from "./filter.ts";
-import type { AuditStore } from "./store.ts";
 import type { TicketOffice } from "./tickets.ts";
 
-interface Needs {
-  readonly audit: AuditStore;
+interface Needs extends ExportNeeds {
   readonly exportTickets: TicketOffice;
-  /** Bounds how many long rows of all exports are turned into CSV at a time. */
-  readonly longLines: Turns;
-  readonly now: Clock;
 }
 
 /** The credentials that making a ticket requires. They are checked again when the ticket is used. */
@@ -32,6 +31,8 @@ const downloads = { 200: [EXPORT_TYPES.ndjson, EXPORT_TYPES.csv] } as const;
 const downloadHeaders = {
   "Content-Disposition": "Names a file to save the rows in.",
   "X-Total-Count": "How many events follow; a connection that ends before them was cut.",
+  "X-Checkpoint":
+    "How many events of the log the last signed checkpoint had when the export began; absent if there was none.",
 };
 
 /** The routes that export all matching events as a file. */
@@ -66,7 +67,7 @@ export const auditExportRoutes = [
       const view = exportView(format, query.bom === "true", query);
       const { party, gone } = client;
       const reader = { party, gone, isAllowed: client.acceptance() };
-      return answerExport(needs.audit, organization, view, needs, reader);
+      return answerExport(needs, organization, view, reader);
     },
   }),
   route({
@@ -117,7 +118,7 @@ export const auditExportRoutes = [
     change: { action: "audit.export", isReading: true, target: () => ({ type: "audit" }) },
     async handle({ params, surface, isHead, client, note }, needs: Needs) {
       const { ticket } = params;
-      const { audit, exportTickets } = needs;
+      const { exportTickets } = needs;
       const grant = await (isHead
         ? exportTickets.find(ticket, surface)
         : exportTickets.take(ticket, surface));
@@ -127,7 +128,7 @@ export const auditExportRoutes = [
       const { organization, actor, view, isAllowed } = grant;
       note({ caller: { organization, actor }, after: exportFacts(view) });
       const { party, gone } = client;
-      return answerExport(audit, organization, view, needs, { party, gone, isAllowed });
+      return answerExport(needs, organization, view, { party, gone, isAllowed });
     },
   }),
 ];

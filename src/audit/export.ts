@@ -29,6 +29,17 @@ export interface ExportView {
   readonly bom?: boolean;
 }
 
+/** The parts of the service that an export uses. */
+export interface ExportNeeds {
+  readonly audit: Pick<AuditStore, "export">;
+  /** Tells how much of the log is signed; `undefined` while nothing is signed. */
+  readonly proofs?:
+    { signedSize(organization: string, log: "audit"): Promise<number | undefined> } | undefined;
+  /** Bounds how many long rows of all exports are turned into CSV at a time. */
+  readonly longLines: Turns;
+  readonly now: Clock;
+}
+
 /** The client that reads an export. */
 export interface ExportReader {
   /** The party whose share the export's long CSV lines count against. */
@@ -78,12 +89,13 @@ export function exportFacts({
  * longer accepted.
  */
 export async function answerExport(
-  audit: Pick<AuditStore, "export">,
+  { audit, proofs, now, longLines }: ExportNeeds,
   organization: string,
   { format, bom, filter }: ExportView,
-  { now, longLines }: { readonly now: Clock; readonly longLines: Turns },
   { party, gone, isAllowed }: ExportReader,
 ): Promise<Reply> {
+  // Read before the rows, so that the export has all events of it that match. Damage there does not stop an export.
+  const signed = await proofs?.signedSize(organization, "audit").catch(() => undefined);
   const { total, rows } = await audit.export(organization, filter, gone);
   let checkedAt = now();
   let sent = 0;
@@ -114,6 +126,7 @@ export async function answerExport(
     [
       ...["Content-Disposition", `attachment; filename="audit-${moment}.${format}"`],
       ...["X-Total-Count", String(total)],
+      ...(signed === undefined ? [] : ["X-Checkpoint", String(signed)]),
     ],
   );
 }

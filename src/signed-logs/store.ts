@@ -7,6 +7,8 @@ export type LogName = "audit" | "activity";
 export interface SignedLogs {
   /** The public key of a log, as one word. */
   verifier(organization: string, log: LogName): string;
+  /** The number of lines in the last signed checkpoint; `undefined` if there is none. */
+  signedSize(organization: string, log: LogName): Promise<number | undefined>;
   /** The last signed checkpoint; the first one is made if there is none. */
   checkpoint(organization: string, log: LogName): Promise<string>;
   /**

@@ -143,3 +143,23 @@ test("every entry of the activity log has a proof", async (t) => {
   assert.equal((await app.get(`${V1}/activity/none/proof`)).status, 404);
   assert.equal((await app.get("/api/public/activity/checkpoint")).status, 404);
 });
+
+test("an export says how much of the log is signed", async (t) => {
+  const app = await start(t, ON);
+  const signedSize = async (path: string): Promise<string | null> => {
+    const { status, headers } = await app.get(path);
+    assert.equal(status, 200);
+    return headers.get("x-checkpoint");
+  };
+  await app.post(`${V1}/audit`, { events: batch(3) });
+  assert.equal(await signedSize(`${V1}/audit/export`), null);
+  await checkpointOf(app);
+  await app.post(`${V1}/audit`, { events: batch(2, 3) });
+  assert.equal(await signedSize(`${V1}/audit/export`), "3");
+  assert.equal(await signedSize(`${V1}/audit/export?format=csv&q=none`), "3");
+  const ticket = await app.post(`${V1}/audit/export-tickets`, { format: "csv" });
+  assert.equal(await signedSize(ticket.body.url), "3");
+  const checkpoints = "organizations/default/audit-proof/checkpoints.jsonl";
+  await writeFile(join(app.dataDir, checkpoints), "damage\n");
+  assert.equal(await signedSize(`${V1}/audit/export`), null);
+});

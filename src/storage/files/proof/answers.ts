@@ -45,6 +45,10 @@ export function signedLogsOf(
   };
   return {
     verifier: (organization, log) => vkeyOf(notary.signerOf(organization, log)),
+    async signedSize(organization, log) {
+      const note = await treeOf(organization, log).lastNote();
+      return note === undefined ? undefined : sizeOf(note);
+    },
     async checkpoint(organization, log) {
       const tree = treeOf(organization, log);
       let note = await tree.lastNote();

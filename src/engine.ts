@@ -56,6 +56,8 @@ export interface EngineFigures {
   /** The runtimes of all organizations. */
   readonly fleet: { readonly online: number; readonly total: number };
   readonly audit: AuditFigures;
+  /** Only if the engine signs the logs. */
+  readonly signing?: SigningFigures;
   /** Only if the engine keeps files on this machine. */
   readonly files?: {
     /** Unreadable lines in the logs. */
@@ -63,6 +65,16 @@ export interface EngineFigures {
     /** Free space on the disk of the data directory. */
     readonly freeBytes: number;
   };
+}
+
+/** The signing of the logs of all organizations by this process. */
+export interface SigningFigures {
+  /** The lines of the logs that checkpoints vouch for. */
+  readonly lines: number;
+  /** Everything that was stored this many seconds ago is signed. */
+  readonly lagSeconds: number;
+  /** The logs that contradict their checkpoints, and are no longer signed. */
+  readonly contradicted: number;
 }
 
 /** Counts of audit events in this process since its start. */

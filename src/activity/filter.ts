@@ -34,8 +34,10 @@ export function matcherOf(filter: ActivityFilter): (entry: ActivityEntry) => boo
     (q === undefined || textsOf(entry).some((text) => text.toLowerCase().includes(q)));
 }
 
+const NAMELESS: readonly string[] = ["anonymous", "command", "gate", "service"];
+
 function namesOf({ kind, id, email, name }: ActivityEntry["actor"]): readonly string[] {
-  if (kind === "anonymous" || kind === "command" || kind === "gate") return [kind];
+  if (NAMELESS.includes(kind)) return [kind];
   return present([id, email, name]);
 }
 

@@ -1,7 +1,7 @@
 import { dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer } from "../core/schema.ts";
 
-const actorKinds = ["user", "key", "anonymous", "command", "gate"] as const;
+const actorKinds = ["user", "key", "anonymous", "command", "gate", "service"] as const;
 const outcomes = ["done", "refused", "failed"] as const;
 
 /** One entry of an organization's activity log. */
@@ -19,7 +19,7 @@ export const activityEntry = object({
       required: ["kind"],
       properties: {
         kind: word(
-          "The kind of caller: a user, an API key, a caller without credentials, the command line on the server, or a gate of a rollout.",
+          "The kind of caller: a user, an API key, a caller without credentials, the command line on the server, a gate of a rollout, or the service itself.",
           actorKinds,
         ),
         id: string("The id of the user or key."),

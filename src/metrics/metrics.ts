@@ -1,7 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import type { SetQuota } from "../core/quota.ts";
-import type { AuditFigures, EngineFigures, EngineHealth } from "../engine.ts";
+import type { AuditFigures, EngineFigures, EngineHealth, SigningFigures } from "../engine.ts";
 import { writeExposition, single, type Family } from "./exposition.ts";
 import { HttpMetrics } from "./http-metrics.ts";
 import { LogMetrics } from "./log-metrics.ts";
@@ -64,6 +64,7 @@ export class Metrics {
         help: "Secrets that were replaced in texts of events, by rule.",
         samples: Array.from(gauges.redactions(), ([rule, value]) => ({ labels: { rule }, value })),
       },
+      ...(engine.signing ? signingFamilies(engine.signing) : []),
       ...quotaFamilies(gauges.quotas()),
       ...(engine.files ? [...this.logs.families(), ...fileFamilies(engine.files)] : []),
       ...ofProcess,
@@ -133,6 +134,24 @@ function auditFamilies(figures: AuditFigures): readonly Family[] {
       "gauge",
       "Text of the audit log that is not durable yet; a character counts as a byte.",
       pendingBytes,
+    ),
+  ];
+}
+
+function signingFamilies({ lines, lagSeconds, contradicted }: SigningFigures): readonly Family[] {
+  return [
+    single("signalbox_signed_lines", "gauge", "Lines of logs that checkpoints vouch for.", lines),
+    single(
+      "signalbox_signing_lag_seconds",
+      "gauge",
+      "Everything that was stored before this time is signed; rises while some log is not signed.",
+      lagSeconds,
+    ),
+    single(
+      "signalbox_contradicted_logs",
+      "gauge",
+      "Logs that contradict their checkpoints, and are no longer signed.",
+      contradicted,
     ),
   ];
 }

@@ -31,6 +31,7 @@ const DEEDS: ReadonlyMap<string, string> = new Map([
   ["runtime.forget", "forgot the runtime"],
   ["audit.export", "exported audit events"],
   ["audit.ticket", "asked for an export of audit events"],
+  ["log.contradicted", "no longer signs the log"],
 ]);
 
 /** Actions whose verb already names the target. */

@@ -144,6 +144,33 @@ test("every entry of the activity log has a proof", async (t) => {
   assert.equal((await app.get("/api/public/activity/checkpoint")).status, 404);
 });
 
+test("a log that contradicts its checkpoint is told by health, metrics and activity", async (t) => {
+  const settings = { ...ON, metrics: "open" } as const;
+  const app = await start(t, settings);
+  await app.post(`${V1}/audit`, { events: batch(3) });
+  const { size } = await checkpointOf(app);
+  app.advance(5 * SECOND_MS);
+  const { text: before } = await app.get("/metrics");
+  assert.match(before, new RegExp(`^signalbox_signed_lines ${size}$`, "m"));
+  assert.match(before, /^signalbox_signing_lag_seconds 5$/m);
+  assert.match(before, /^signalbox_contradicted_logs 0$/m);
+  await app.close();
+  const hashes = join(app.dataDir, "organizations/default/audit-proof/hashes-0");
+  await writeFile(hashes, (await readFile(hashes)).fill(1, 0, 32));
+  await app.open();
+  await app.post(`${V1}/audit`, { events: batch(1, 3) });
+  for (let i = 0; i < 2; i++) {
+    assert.equal((await app.get(`${V1}/audit/event-3/proof`)).status, 409);
+  }
+  assert.equal((await app.get("/health")).body.status, "degraded");
+  assert.match((await app.get("/metrics")).text, /^signalbox_contradicted_logs 1$/m);
+  const { entries, total } = (await app.get(`${V1}/activity?action=log.contradicted`)).body;
+  const [{ actor, target, after, outcome }] = entries;
+  assert.deepEqual([actor, target], [{ kind: "service" }, { type: "log", id: "audit" }]);
+  assert.deepEqual([outcome, total], ["failed", 1]);
+  assert.equal(after.reason, "its hashes are not those of its last checkpoint");
+});
+
 test("an export says how much of the log is signed", async (t) => {
   const app = await start(t, ON);
   const signedSize = async (path: string): Promise<string | null> => {

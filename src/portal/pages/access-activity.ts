@@ -146,6 +146,7 @@ function entry(one: ActivityEntry, now: number): Html {
 export function actorName({ kind, email, name, id }: ActivityEntry["actor"]): Html | string {
   if (kind === "anonymous") return html`<span class="faint">A caller without credentials</span>`;
   if (kind === "gate") return "A gate";
+  if (kind === "service") return "The service";
   if (kind === "key") return `The API key ${name ?? id ?? ""}`;
   return email ?? id ?? "A user";
 }

@@ -4,6 +4,7 @@ import { changeThenEntry } from "../../activity/unit-of-work.ts";
 import type { CatalogCopy } from "../../catalog/source.ts";
 import { SECOND_MS } from "../../core/clock.ts";
 import { type CloseStack, openParts } from "../../core/close-stack.ts";
+import { createIds } from "../../core/ids.ts";
 import { describeError } from "../../core/log.ts";
 import { systemStopwatch } from "../../core/timers.ts";
 import { nextReset } from "../../demo/limits.ts";
@@ -27,6 +28,7 @@ import { FileFleet } from "./fleet.ts";
 import { FileKeys } from "./keys.ts";
 import { FileOrganizations } from "./organizations.ts";
 import { signedLogsOf } from "./proof/answers.ts";
+import { contradictionEntry } from "./proof/contradiction-entry.ts";
 import { KeptCopies } from "./proof/kept-copies.ts";
 import { readOrCreateLogKey } from "./proof/log-key.ts";
 import { Notary } from "./proof/notary.ts";
@@ -104,6 +106,7 @@ async function openDirectory(
         organizations: organizations.ids().length,
         fleet: fleet.totals(now()),
         audit: { stored, repeated, failed, pending, pendingBytes: audit.held },
+        ...(notary && { signing: notary.figures }),
         files: { damagedLines: damage.lines, freeBytes: bavail * bsize },
       };
     },
@@ -193,6 +196,8 @@ async function openStores(
         seconds: config.checkpointSeconds,
         copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
         writers: [audit, activity],
+        contradicted: (found) =>
+          activity.append(found.organization, contradictionEntry(found, createIds(now), now())),
       }),
     );
   }

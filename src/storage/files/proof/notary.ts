@@ -3,12 +3,14 @@ import type { KeyObject } from "node:crypto";
 import { describeError, type Log } from "../../../core/log.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
 import { SECOND_MS, type Clock } from "../../../core/clock.ts";
+import type { SigningFigures } from "../../../engine.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
 import { logParts, treeDirectory, TREES, type LogPart, type TreeName } from "./log-sources.ts";
+import type { ContradictedLog } from "./contradiction-entry.ts";
 import type { KeptCopies } from "./kept-copies.ts";
 import { PacedWork, waitMs, type Wait } from "./paced-work.ts";
 import { Contradiction, SignedTree } from "./signed-tree.ts";
@@ -36,6 +38,8 @@ export interface NotaryParts {
   readonly copies?: KeptCopies | undefined;
   /** The stores whose logs are signed. */
   readonly writers: readonly LogWriter[];
+  /** Called once for each log that contradicts its checkpoint. */
+  readonly contradicted?: (log: ContradictedLog) => Promise<void>;
   /** Tests replace it. */
   readonly wait?: Wait;
 }
@@ -47,19 +51,24 @@ export class Notary {
   readonly #trees = new Map<string, SignedTree>();
   /** Trees that sign nothing more, because their log contradicts what was signed. */
   readonly #contradicted = new Map<string, unknown>();
+  /** The number of signed lines of each log that was visited, by name. */
+  readonly #sizes = new Map<string, number>();
   /** The acknowledged bytes at the last visit, by path. */
   readonly #seen = new Map<string, number>();
-  /** The logs whose files were removed since, by name. */
-  readonly #shortened = new Map<string, readonly [id: string, tree: TreeName]>();
+  /** The logs that the next round visits even if they have not grown, by name. */
+  readonly #due = new Map<string, readonly [id: string, tree: TreeName]>();
   /** The signing that requests ask for, by the name of the log. */
   readonly #requested = new Map<string, PacedWork>();
   readonly #timer: NodeJS.Timeout;
   #failure: unknown;
+  /** Everything that was stored before this moment is signed. */
+  #signedUpTo: number;
   #isFirst = true;
   #isClosed = false;
 
   constructor(parts: NotaryParts) {
     this.#parts = parts;
+    this.#signedUpTo = parts.now();
     this.#timer = setInterval(() => void this.signGrown(), parts.seconds * SECOND_MS).unref();
   }
 
@@ -68,12 +77,21 @@ export class Notary {
     return this.#contradicted.values().next().value ?? this.#failure;
   }
 
+  /** The figures of all logs since the start. */
+  get figures(): SigningFigures {
+    let lines = 0;
+    for (const size of this.#sizes.values()) lines += size;
+    const lagMs = Math.max(0, this.#parts.now() - this.#signedUpTo);
+    return { lines, lagSeconds: lagMs / SECOND_MS, contradicted: this.#contradicted.size };
+  }
+
   /** Signs every log that has grown; the first time all logs, which may have grown before this start. */
   async signGrown(): Promise<void> {
-    const { files, layout, writers } = this.#parts;
+    const { files, layout, writers, now } = this.#parts;
+    const startedAt = now();
     const committed = new Map(writers.flatMap((writer) => writer.committed));
-    const due = new Map(this.#shortened);
-    this.#shortened.clear();
+    const due = new Map(this.#due);
+    this.#due.clear();
     if (this.#isFirst) {
       const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
       for (const id of ids) for (const tree of TREES) due.set(`${id} ${tree}`, [id, tree]);
@@ -87,6 +105,7 @@ export class Notary {
     }
     this.#failure = undefined;
     for (const [id, tree] of due.values()) await this.sign(id, tree);
+    if (this.failure === undefined) this.#signedUpTo = startedAt;
     await this.#writeCopies();
     for (const path of this.#seen.keys()) if (!committed.has(path)) this.#seen.delete(path);
     for (const [path, bytes] of committed) this.#seen.set(path, bytes);
@@ -108,7 +127,7 @@ export class Notary {
   /** Makes leaves of everything in a log before files of it are removed. */
   async beforeRemoval(id: string, tree: TreeName): Promise<void> {
     await this.sign(id, tree);
-    this.#shortened.set(`${id} ${tree}`, [id, tree]);
+    this.#due.set(`${id} ${tree}`, [id, tree]);
   }
 
   /**
@@ -135,15 +154,30 @@ export class Notary {
       try {
         const opened = await this.#open(id, tree);
         const note = await opened.follow(await this.partsOf(id, tree));
+        this.#sizes.set(name, opened.checkpoint?.size ?? 0);
         if (note !== undefined) this.#parts.copies?.add(note);
       } catch (error) {
         this.#trees.delete(name); // it is read again from its files
-        if (error instanceof Contradiction) this.#contradicted.set(name, error);
         this.#failure = error;
         const parts = { organization: id, tree, error: describeError(error) };
         this.#parts.log.error("the log is not signed", parts);
+        if (error instanceof Contradiction) await this.#contradict(id, tree, error);
+        else this.#due.set(name, [id, tree]);
       }
     });
+  }
+
+  async #contradict(organization: string, tree: TreeName, error: Contradiction): Promise<void> {
+    this.#contradicted.set(`${organization} ${tree}`, error);
+    try {
+      await this.#parts.contradicted?.({ organization, tree, reason: error.message });
+    } catch (failure) {
+      const parts = { organization, tree, error: describeError(failure) };
+      this.#parts.log.error(
+        "the activity log has no entry about the log that is not signed",
+        parts,
+      );
+    }
   }
 
   async #writeCopies(): Promise<void> {

@@ -106,6 +106,20 @@ test("requests cause one signing a second, and each one's lines are in it", asyn
   await notary.close();
 });
 
+test("a log that could not be signed is tried again, though it has not grown", async () => {
+  const { activityLog, open, checkpoints } = await fixture();
+  await mkdir(activityLog);
+  const notary = open();
+  await notary.signGrown();
+  assert.ok(notary.failure);
+  await rename(activityLog, `${activityLog}.x`);
+  await appendFile(activityLog, "{}\n");
+  await notary.signGrown();
+  assert.equal(notary.failure, undefined);
+  assert.equal((await checkpoints()).length, 1);
+  await notary.close();
+});
+
 test("a closed notary signs nothing, even for a request that waited", async () => {
   const { activityLog, open, checkpoints } = await fixture();
   const notary = open();

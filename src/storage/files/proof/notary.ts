@@ -87,16 +87,12 @@ export class Notary {
 
   /** Signs every log that has grown; the first time all logs, which may have grown before this start. */
   async signGrown(): Promise<void> {
-    const { files, layout, writers, now } = this.#parts;
+    const { layout, writers, now } = this.#parts;
     const startedAt = now();
     const committed = new Map(writers.flatMap((writer) => writer.committed));
+    if (this.#isFirst && !(await this.#addAll())) return;
     const due = new Map(this.#due);
     this.#due.clear();
-    if (this.#isFirst) {
-      const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
-      for (const id of ids) for (const tree of TREES) due.set(`${id} ${tree}`, [id, tree]);
-      this.#isFirst = false;
-    }
     for (const [path, bytes] of committed) {
       if (this.#seen.get(path) === bytes) continue;
       const [id = "", folder] = relative(layout.organizations, path).split(sep);
@@ -109,6 +105,21 @@ export class Notary {
     await this.#writeCopies();
     for (const path of this.#seen.keys()) if (!committed.has(path)) this.#seen.delete(path);
     for (const [path, bytes] of committed) this.#seen.set(path, bytes);
+  }
+
+  /** Makes the logs of all organizations due. Returns false, and keeps the failure, if these cannot be listed. */
+  async #addAll(): Promise<boolean> {
+    const { files, layout, log } = this.#parts;
+    try {
+      const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
+      for (const id of ids) for (const tree of TREES) this.#due.set(`${id} ${tree}`, [id, tree]);
+      this.#isFirst = false;
+      return true;
+    } catch (error) {
+      this.#failure = error;
+      log.error("no log is signed", { error: describeError(error) });
+      return false;
+    }
   }
 
   /** The key of a tree. */

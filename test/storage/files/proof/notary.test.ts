@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readFile, rename, truncate } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { createLog } from "../../../../src/core/log.ts";
@@ -114,6 +114,24 @@ test("a log that could not be signed is tried again, though it has not grown", a
   assert.ok(notary.failure);
   await rename(activityLog, `${activityLog}.x`);
   await appendFile(activityLog, "{}\n");
+  await notary.signGrown();
+  assert.equal(notary.failure, undefined);
+  assert.equal((await checkpoints()).length, 1);
+  await notary.close();
+});
+
+test("organizations that cannot be listed are signed once they can be", async () => {
+  const { activityLog, said, open, checkpoints } = await fixture();
+  await appendFile(activityLog, "{}\n");
+  const organizations = join(activityLog, "../..");
+  await rename(organizations, `${organizations}.away`);
+  await appendFile(organizations, "a file");
+  const notary = open();
+  await notary.signGrown();
+  assert.match(said.join(), /no log is signed.*ENOTDIR/);
+  assert.ok(notary.failure instanceof Error);
+  await rm(organizations);
+  await rename(`${organizations}.away`, organizations);
   await notary.signGrown();
   assert.equal(notary.failure, undefined);
   assert.equal((await checkpoints()).length, 1);

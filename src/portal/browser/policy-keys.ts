@@ -22,10 +22,13 @@ export function serveEditingKeys(
   let from = 0;
   let words: readonly string[] = [];
   let chosen = 0;
+  /** Whether the open list was asked for, and so may begin without a letter. */
+  let wasAsked = false;
   let mayLeave = false;
 
   const close = (): void => {
     words = [];
+    wasAsked = false;
     list.hidden = true;
     area.removeAttribute("aria-activedescendant");
   };
@@ -69,11 +72,12 @@ export function serveEditingKeys(
     reading ??= readWords().then(
       (read) => {
         catalog = read;
-        if (document.activeElement === area) complete(false);
+        if (document.activeElement === area) complete(wasAsked);
       },
       () => (reading = undefined), // the words of the schema complete without it
     );
     complete(isAsked);
+    wasAsked = isAsked;
   };
   const accept = (at: number): void => {
     const word = words[at];

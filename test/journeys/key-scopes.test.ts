@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { fillIn, operationsBelow, type Operation } from "../support/operations.ts";
+import { PUBLISHING_ROUTES } from "../support/publishing-routes.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 // Every operation of /api/v1 with a key of every scope, while credentials are required and while
@@ -44,24 +45,10 @@ const AUDIT = [
   "GET /audit/stream",
   "POST /audit/export-tickets",
 ];
-const PUBLISHES = [
-  "POST /policies",
-  "POST /policies/{version}/activate",
-  "POST /policies/validate",
-  "POST /policies/simulate",
-  "POST /policies/replay",
-  "POST /rollouts",
-  "GET /rollouts",
-  "GET /rollouts/{id}",
-  "POST /rollouts/{id}/advance",
-  "POST /rollouts/{id}/pause",
-  "POST /rollouts/{id}/resume",
-  "POST /rollouts/{id}/roll_back",
-];
 const INCLUDED: Readonly<Record<Scope, readonly string[]>> = {
   runtime: [...READS, ...REPORTS, ...AUDIT],
   report: [...READS, ...REPORTS],
-  policy: [...READS, ...PUBLISHES],
+  policy: [...READS, ...PUBLISHING_ROUTES],
   "night shift": [...READS, ...REPORTS, ...AUDIT],
 };
 const TAKES_KEYS = new Set(Object.values(INCLUDED).flat());

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { policyDocument } from "../../src/policies/document-schema.ts";
 import { operationsBelow, operationsOf } from "../support/operations.ts";
+import { PUBLISHING_ROUTES } from "../support/publishing-routes.ts";
 import { start, START_TIME } from "../support/start.ts";
 
 let isRequired = false;
@@ -157,22 +158,6 @@ const RUNTIME = [
   "POST /runtime/heartbeat",
   "POST /runtime/register",
 ];
-/** The permissions of keys of the scope `policy`, beside reading policies. */
-const POLICY = [
-  "POST /policies",
-  "POST /policies/{version}/activate",
-  "POST /policies/validate",
-  "POST /policies/simulate",
-  "POST /policies/replay",
-  "POST /rollouts",
-  "GET /rollouts",
-  "GET /rollouts/{id}",
-  "POST /rollouts/{id}/advance",
-  "POST /rollouts/{id}/pause",
-  "POST /rollouts/{id}/resume",
-  "POST /rollouts/{id}/roll_back",
-];
-
 test("the document states which routes accept a key, and which always require a token", async () => {
   const v1 = await operationsBelow(app, "/api/v1/");
   const named = (fits: (schemes: readonly string[][]) => boolean): string[] =>
@@ -183,7 +168,7 @@ test("the document states which routes accept a key, and which always require a 
       .sort();
   assert.deepEqual(
     named((schemes) => schemes.flat().includes("apiKeyAuth")),
-    [...RUNTIME, ...POLICY].sort(),
+    [...RUNTIME, ...PUBLISHING_ROUTES].sort(),
   );
   assert.deepEqual(
     named((schemes) => schemes.length > 0 && schemes.every(([one]) => one === "bearerAuth")),

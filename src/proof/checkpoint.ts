@@ -4,6 +4,8 @@ import { MalformedProof } from "./errors.ts";
 import { HASH_BYTES } from "./merkle.ts";
 import { openNote, type Verifier } from "./note.ts";
 
+const FIRST = "first ";
+
 /** The state of a tree: its root at a size. */
 export interface Checkpoint {
   /** The name of the tree. */
@@ -42,6 +44,22 @@ export function parseCheckpoint(text: string): Checkpoint {
     throw new MalformedProof(`root hash "${encoded}": expected 32 bytes in Base64`);
   }
   return { origin, size, root, extensions };
+}
+
+/** Reads the checkpoint in a note without looking at its signatures. */
+export function checkpointOf(note: string): Checkpoint {
+  return parseCheckpoint(note.slice(0, note.lastIndexOf("\n\n") + 1));
+}
+
+/** The extension line that says that retention has removed the events before this one. */
+export function firstLine(event: number): string {
+  return `${FIRST}${event}`;
+}
+
+/** The first event that must still be there, by the line of `firstLine`; 0 without one. */
+export function firstOf({ extensions }: Pick<Checkpoint, "extensions">): number {
+  const own = extensions.filter((line) => line.startsWith(FIRST));
+  return own.map((line) => parseSize(line.slice(FIRST.length))).find(Number.isInteger) ?? 0;
 }
 
 /**

@@ -169,11 +169,13 @@ export class SegmentedLog {
   }
 }
 
-function segmentPath(directory: string, segment: number): string {
+/** The file of a segment. */
+export function segmentPath(directory: string, segment: number): string {
   return join(directory, `${String(segment).padStart(12, "0")}.jsonl`);
 }
 
-async function listSegments(files: FileOperations, directory: string): Promise<number[]> {
+/** The segments in a directory. */
+export async function listSegments(files: FileOperations, directory: string): Promise<number[]> {
   const names = await listDirectory(files, directory);
   return names.flatMap((name) => {
     const digits = SEGMENT_NAME.exec(name)?.[1];

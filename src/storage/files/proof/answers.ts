@@ -1,6 +1,7 @@
 /** Answers requests for proofs, from the trees that the notary keeps. */
+import { basename } from "node:path";
 import { Conflict, NotFound } from "../../../core/errors.ts";
-import { parseCheckpoint } from "../../../proof/checkpoint.ts";
+import { checkpointOf } from "../../../proof/checkpoint.ts";
 import { HASH_BYTES, leafHash } from "../../../proof/merkle.ts";
 import { vkeyOf } from "../../../proof/note.ts";
 import {
@@ -14,6 +15,7 @@ import { formatProof } from "../../../proof/tlog-proof.ts";
 import type { LogName, SignedLogs } from "../../../signed-logs/store.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
+import { segmentPath } from "../../segmented-log.ts";
 import type { FileAuditStore } from "../audit.ts";
 import { localRow, segmentOf } from "../audit/index/segment-index.ts";
 import { findLine, type FoundLine } from "./find-line.ts";
@@ -30,8 +32,6 @@ export function signedLogsOf(
 ): SignedLogs {
   const treeOf = (organization: string, log: LogName): TreeFiles =>
     new TreeFiles(files, treeDirectory(layout, organization, log), layout.root);
-  const readerOf = (tree: TreeFiles) => async (level: number, index: number) =>
-    (await tree.readTile(level, index)) ?? Buffer.alloc(0);
   const find = async (organization: string, log: LogName, id: string): Promise<FoundLine> => {
     if (log === "activity") {
       const found = await findLine(files, await notary.partsOf(organization, log), id);
@@ -40,14 +40,16 @@ export function signedLogsOf(
     }
     const [event] = await audit.eventsOf(organization, id);
     if (event === undefined) throw new NotFound(`There is no audit event "${id}"`);
-    const file = `${String(segmentOf(event.row)).padStart(12, "0")}.jsonl`;
+    const file = basename(
+      segmentPath(layout.organization(organization).audit, segmentOf(event.row)),
+    );
     return { file, at: localRow(event.row), line: event.line };
   };
   return {
     verifier: (organization, log) => vkeyOf(notary.signerOf(organization, log)),
     async signedSize(organization, log) {
       const note = await treeOf(organization, log).lastNote();
-      return note === undefined ? undefined : sizeOf(note);
+      return note === undefined ? undefined : checkpointOf(note).size;
     },
     async checkpoint(organization, log) {
       const tree = treeOf(organization, log);
@@ -64,7 +66,7 @@ export function signedLogsOf(
       const tree = treeOf(organization, log);
       const place = async () => {
         const note = await tree.lastNote();
-        const size = note === undefined ? 0 : sizeOf(note);
+        const size = note === undefined ? 0 : checkpointOf(note).size;
         const start = (await tree.readPosition())?.starts[file] ?? size;
         return { note, size, index: start + at };
       };
@@ -79,28 +81,25 @@ export function signedLogsOf(
       if (note === undefined || index >= size || isSigned !== true) {
         throw new Conflict("No checkpoint has the event as it is stored: see the service's log");
       }
-      const hashes = await inclusionProof(index, size, readerOf(tree));
+      const hashes = await inclusionProof(index, size, tree.tiles);
       return formatProof({ index, hashes, checkpoint: note });
     },
     async consistency(organization, log, from, to) {
       const tree = treeOf(organization, log);
       const note = await tree.lastNote();
-      if (note === undefined || to > sizeOf(note)) return undefined;
-      return consistencyProof(from, to, readerOf(tree));
+      if (note === undefined || to > checkpointOf(note).size) return undefined;
+      return consistencyProof(from, to, tree.tiles);
     },
     async tile(organization, log, place) {
       const { level, index, width } = place;
       const tree = treeOf(organization, log);
       const note = await tree.lastNote();
       // Hashes behind the last checkpoint may change after a crash.
-      if (note === undefined || tileWidth(sizeOf(note), level, index) < width) return undefined;
+      if (note === undefined || tileWidth(checkpointOf(note).size, level, index) < width)
+        return undefined;
       const hashes = (await tree.readTile(level, index))?.subarray(0, width * HASH_BYTES);
       if (hashes?.length === width * HASH_BYTES) return hashes;
       throw new Error(`Tile ${tilePath(place)} has too few hashes`);
     },
   };
-}
-
-function sizeOf(note: string): number {
-  return parseCheckpoint(note.slice(0, note.lastIndexOf("\n\n") + 1)).size;
 }

@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { noteLine } from "./tree-files.ts";
 
 const NEWLINE = 0x0a;
 /** The most checkpoints that wait for the file; a newer one vouches for the events of an older one too. */
@@ -18,7 +19,7 @@ export class KeptCopies {
 
   /** Takes a checkpoint, to be written by `write`. */
   add(note: string): void {
-    this.#waiting.push(`${JSON.stringify({ note })}\n`);
+    this.#waiting.push(noteLine(note));
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
   }
 

@@ -1,10 +1,10 @@
 /** The files of the logs that trees are over, oldest first. */
-import { basename, join } from "node:path";
-import { listDirectory } from "../../directories.ts";
+import { basename } from "node:path";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog } from "../../log-lines.ts";
 import { listNumbers, numberedPath } from "../../numbered-files.ts";
+import { listSegments, segmentPath } from "../../segmented-log.ts";
 
 /** The logs with a tree, by the last part of the tree's name. */
 export const TREES = ["audit", "activity"] as const;
@@ -54,6 +54,5 @@ async function logPaths(
   if (tree === "activity") {
     return (await listNumbers(files, activityLog)).map((file) => numberedPath(activityLog, file));
   }
-  const names = await listDirectory(files, audit);
-  return names.filter((name) => /^\d{12}\.jsonl$/.test(name)).map((name) => join(audit, name));
+  return (await listSegments(files, audit)).map((segment) => segmentPath(audit, segment));
 }

@@ -87,9 +87,9 @@ export class Notary {
 
   /** Signs every log that has grown; the first time all logs, which may have grown before this start. */
   async signGrown(): Promise<void> {
-    const { layout, writers, now } = this.#parts;
+    const { layout, now } = this.#parts;
     const startedAt = now();
-    const committed = new Map(writers.flatMap((writer) => writer.committed));
+    const committed = this.#committed;
     if (this.#isFirst && !(await this.#addAll())) return;
     const due = new Map(this.#due);
     this.#due.clear();
@@ -122,6 +122,11 @@ export class Notary {
     }
   }
 
+  /** The acknowledged bytes of the files that are open for writing, by path. */
+  get #committed(): ReadonlyMap<string, number> {
+    return new Map(this.#parts.writers.flatMap((writer) => writer.committed));
+  }
+
   /** The key of a tree. */
   signerOf(id: string, tree: TreeName): Signer {
     const { key, host } = this.#parts;
@@ -130,9 +135,8 @@ export class Notary {
 
   /** The files of a log, each with its acknowledged bytes. */
   partsOf(id: string, tree: TreeName): Promise<readonly LogPart[]> {
-    const { files, layout, writers } = this.#parts;
-    const committed = new Map(writers.flatMap((writer) => writer.committed));
-    return logParts(files, layout, id, tree, committed);
+    const { files, layout } = this.#parts;
+    return logParts(files, layout, id, tree, this.#committed);
   }
 
   /** Makes leaves of everything in a log before files of it are removed. */

@@ -1,5 +1,5 @@
 /** Reads the trees of a data directory that a server may be using, without changing anything. */
-import { parseCheckpoint } from "../../../proof/checkpoint.ts";
+import { checkpointOf } from "../../../proof/checkpoint.ts";
 import { inclusionProof } from "../../../proof/tiles.ts";
 import { formatProof } from "../../../proof/tlog-proof.ts";
 import type { FileOperations } from "../../file-operations.ts";
@@ -31,17 +31,13 @@ export async function proveLine(
   if (note === undefined || position === undefined) {
     throw new Error("The log has no checkpoint: set CHECKPOINT_SECONDS");
   }
-  const { size } = parseCheckpoint(note.slice(0, note.lastIndexOf("\n\n") + 1));
+  const { size } = checkpointOf(note);
   const found = await findLine(files, await logParts(files, layout, id, tree), wanted);
   if (found === undefined) {
     throw new Error(`There is no event "${wanted}" in the ${tree} log of "${id}"`);
   }
   const index = (position.starts[found.file] ?? size) + found.at;
   if (index >= size) throw new Error("The event is newer than the last checkpoint: try later");
-  const hashes = await inclusionProof(
-    index,
-    size,
-    async (level, i) => (await stored.readTile(level, i)) ?? Buffer.alloc(0),
-  );
+  const hashes = await inclusionProof(index, size, stored.tiles);
   return { line: found.line, proof: formatProof({ index, hashes, checkpoint: note }) };
 }

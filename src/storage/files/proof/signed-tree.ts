@@ -7,12 +7,18 @@
  * the signed one. A tree for which this does not hold signs nothing.
  */
 import { nextTurn } from "../../../core/timers.ts";
-import { formatCheckpoint, openCheckpoint, parseCheckpoint } from "../../../proof/checkpoint.ts";
+import {
+  checkpointOf,
+  firstLine,
+  firstOf,
+  formatCheckpoint,
+  openCheckpoint,
+} from "../../../proof/checkpoint.ts";
 import { UnknownSigner } from "../../../proof/errors.ts";
 import { GrowingTree } from "../../../proof/growing-tree.ts";
 import { HASH_BYTES, writeLeafHash } from "../../../proof/merkle.ts";
 import { signNote, verifierOf, type Signer } from "../../../proof/note.ts";
-import { rootFromTiles, TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";
+import { rootFromTiles, TILE_WIDTH } from "../../../proof/tiles.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { eachLine, readExactly } from "../../log-lines.ts";
 import type { LogPart } from "./log-sources.ts";
@@ -70,17 +76,15 @@ export class SignedTree {
     for (let level = 0; level === 0 || TILE_WIDTH ** level <= size; level++) {
       pending.push({ written: Math.floor(size / TILE_WIDTH ** level), hashes: [] });
     }
-    const read: TileReader = async (level, index) =>
-      (await own.readTile(level, index)) ?? Buffer.alloc(0);
     const take = (level: number, hash: Buffer): void => {
       (pending[level] ??= { written: 0, hashes: [] }).hashes.push(hash);
     };
-    const tree = await GrowingTree.resume(size, read, take).catch((error: unknown) => {
+    const tree = await GrowingTree.resume(size, own.tiles, take).catch((error: unknown) => {
       throw new Contradiction("its hashes are damaged", { cause: error });
     });
     const opened = new SignedTree(files, own, signer, tree, pending);
     opened.#position = position;
-    if (note !== undefined) await opened.#accept(note, read);
+    if (note !== undefined) await opened.#accept(note);
     return opened;
   }
 
@@ -128,7 +132,7 @@ export class SignedTree {
     }
     const { size } = position;
     if (this.#signed?.size === size && this.#signed.first === first) return undefined;
-    const extensions = first > 0 ? [`first ${first}`] : [];
+    const extensions = first > 0 ? [firstLine(first)] : [];
     const origin = this.#signer.name;
     const text = formatCheckpoint({ origin, size, root: this.#tree.root(), extensions });
     const note = signNote(text, [this.#signer]);
@@ -183,11 +187,11 @@ export class SignedTree {
    * Takes the last checkpoint over, if the tree had its root at its size. One of another key, as in a restored
    * backup, is compared too, and then signed anew.
    */
-  async #accept(note: string, read: TileReader): Promise<void> {
-    const { origin, size, root, extensions } = parseCheckpoint(
-      note.slice(0, note.lastIndexOf("\n\n") + 1),
-    );
-    const isRight = size <= this.#tree.size && (await rootFromTiles(size, read)).equals(root);
+  async #accept(note: string): Promise<void> {
+    const checkpoint = checkpointOf(note);
+    const { origin, size, root } = checkpoint;
+    const isRight =
+      size <= this.#tree.size && (await rootFromTiles(size, this.#own.tiles)).equals(root);
     if (!isRight) throw new Contradiction("its hashes are not those of its last checkpoint");
     try {
       openCheckpoint(note, [verifierOf(origin, this.#signer.key)]);
@@ -195,8 +199,7 @@ export class SignedTree {
       if (error instanceof UnknownSigner) return;
       throw new Contradiction("its last checkpoint was changed", { cause: error });
     }
-    const first = extensions.find((line) => line.startsWith("first "));
-    this.#signed = { size, first: Number(first?.slice("first ".length) ?? 0) };
+    this.#signed = { size, first: firstOf(checkpoint) };
     this.#note = note;
   }
 }

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { isObject } from "../../../core/validate.ts";
 import { HASH_BYTES } from "../../../proof/merkle.ts";
-import { TILE_WIDTH } from "../../../proof/tiles.ts";
+import { TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";
 import { makeDurableDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { endOfLog, readExactly } from "../../log-lines.ts";
@@ -66,6 +66,10 @@ export class TreeFiles {
     return found;
   }
 
+  /** Reads tiles for proofs and roots, which refuse one with too few hashes. */
+  readonly tiles: TileReader = async (level, index) =>
+    (await this.readTile(level, index)) ?? Buffer.alloc(0);
+
   /** Writes hashes of a level behind those that are there already, and syncs them. */
   async writeHashes(level: number, first: number, hashes: Uint8Array): Promise<void> {
     await this.#write(this.hashes(level), hashes, first * HASH_BYTES);
@@ -99,7 +103,7 @@ export class TreeFiles {
     const size = await this.#reading(this.checkpoints, async (_, bytes) => bytes);
     const end = size === undefined ? 0 : await endOfLog(this.#files, this.checkpoints, size);
     if (size !== undefined && end < size) await this.#files.truncate(this.checkpoints, end);
-    await this.#write(this.checkpoints, Buffer.from(`${JSON.stringify({ note })}\n`), end);
+    await this.#write(this.checkpoints, Buffer.from(noteLine(note)), end);
   }
 
   async #write(path: string, bytes: Uint8Array, position: number): Promise<void> {
@@ -135,6 +139,11 @@ export class TreeFiles {
       await this.#files.close(descriptor);
     }
   }
+}
+
+/** A line of `checkpoints.jsonl`. */
+export function noteLine(note: string): string {
+  return `${JSON.stringify({ note })}\n`;
 }
 
 /** The note in a line of `checkpoints.jsonl`. */

@@ -1,6 +1,6 @@
 /** Checks the logs of an organization against signed checkpoints. */
 import { join } from "node:path";
-import { openCheckpoint, type Checkpoint } from "../../../proof/checkpoint.ts";
+import { firstOf, openCheckpoint, type Checkpoint } from "../../../proof/checkpoint.ts";
 import { UnknownSigner } from "../../../proof/errors.ts";
 import { checkLog } from "../../../proof/log-check.ts";
 import { verifierOf, type Verifier } from "../../../proof/note.ts";
@@ -60,7 +60,7 @@ export async function verifyProofs(
       ...stored.map((one) => ({ ...one, name: `the checkpoint of ${one.size} events` })),
       ...ofTree.map((one) => ({ ...one, name: `the checkpoint in ${one.file}` })),
     ];
-    const log = storedLog(files, layout, id, tree, firstOf([...stored, ...ofTree]));
+    const log = storedLog(files, layout, id, tree, newestFirst([...stored, ...ofTree]));
     await report.reading(log.directory, async () => {
       const { faults, size, covered } = await checkLog(log, known);
       for (const { file, problem } of faults) report.problem(file, problem);
@@ -108,11 +108,10 @@ async function readCheckpoints(
   return found;
 }
 
-/** The first event that must be there: the newest checkpoint says it, in the line `first N`. */
-function firstOf(checkpoints: readonly Checkpoint[]): number {
+/** The first event that must be there: the newest checkpoint says it. */
+function newestFirst(checkpoints: readonly Checkpoint[]): number {
   const newest = checkpoints.toSorted((a, b) => a.size - b.size).at(-1);
-  const line = newest?.extensions.find((one) => /^first \d{1,15}$/.test(one));
-  return Number(line?.slice("first ".length) ?? 0);
+  return newest === undefined ? 0 : firstOf(newest);
 }
 
 function storedLog(

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { isObject } from "../core/validate.ts";
 import { openCheckpoint } from "../proof/checkpoint.ts";
+import type { ProofEvidence } from "../proof/evidence.ts";
 import { parseVkey, verifierOf, type Verifier } from "../proof/note.ts";
-import type { ProofEvidence } from "../storage/files/verify/proof.ts";
 import { InputError, UsageError } from "./command.ts";
 
 /** The key of an option `--key`. */

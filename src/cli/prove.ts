@@ -3,9 +3,10 @@ import { resolve } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import { signerOf, vkeyOf } from "../proof/note.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
+import type { ProvenLine } from "../signed-logs/prove.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { readLogKey } from "../storage/files/proof/log-key.ts";
-import { proveLine, type ProvenLine } from "../storage/files/proof/offline.ts";
+import { proveStored } from "../storage/files/proof/offline.ts";
 import { isOrganizationId, Layout } from "../storage/layout.ts";
 import { readArguments, required } from "./arguments.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
@@ -90,7 +91,7 @@ async function readProven(place: Place, wanted: string): Promise<ProvenLine> {
   const id = place.organization ?? DEFAULT_ORGANIZATION;
   if (!isOrganizationId(id)) throw new UsageError(`--organization: "${id}" is not an id`);
   const log = place.activity === true ? "activity" : "audit";
-  return proveLine(systemFiles, layout, id, log, wanted);
+  return proveStored(systemFiles, layout, id, log, wanted);
 }
 
 /** Asks a service for an audit event and its proof. */

@@ -1,11 +1,12 @@
 import { join, resolve } from "node:path";
 import { createLog } from "../core/log.ts";
 import { printable } from "../core/printable.ts";
+import type { CheckedLog } from "../proof/evidence.ts";
 import { checkBackup } from "../storage/backup/backup.ts";
 import { MANIFEST } from "../storage/backup/manifest.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { verifyDirectory } from "../storage/files/verify/directory.ts";
-import type { CheckedLog, Finding, VerifyReport } from "../storage/files/verify/report.ts";
+import type { Finding, VerifyReport } from "../storage/files/verify/report.ts";
 import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
 import type { DatabaseReport, TableFinding } from "../storage/postgres/verify.ts";

@@ -7,7 +7,7 @@ import { newPrivateKey, privateKeyOf, signerOf, vkeyOf } from "../../src/proof/n
 import { DAY_MS } from "../../src/core/clock.ts";
 import { createLog } from "../../src/core/log.ts";
 import { systemFiles } from "../../src/storage/file-operations.ts";
-import { KeptCopies } from "../../src/storage/files/proof/kept-copies.ts";
+import { KeptCopies } from "../../src/signed-logs/kept-copies.ts";
 import { Notary } from "../../src/storage/files/proof/notary.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { run } from "../support/command-line.ts";

@@ -9,6 +9,9 @@ import { describeError } from "../../core/log.ts";
 import { systemStopwatch } from "../../core/timers.ts";
 import { nextReset } from "../../demo/limits.ts";
 import type { Engine, EngineDemo, EngineFigures, EngineParts, Stores } from "../../engine.ts";
+import { signedLogsOf } from "../../signed-logs/answers.ts";
+import { contradictionEntry } from "../../signed-logs/contradiction-entry.ts";
+import { KeptCopies } from "../../signed-logs/kept-copies.ts";
 import { stageFiles } from "../backup/staging.ts";
 import { DamageRegister } from "../damage.ts";
 import { checkFormat, readOrCreateSecret, closeToOthers } from "../data-directory.ts";
@@ -27,11 +30,9 @@ import { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { FileFleet } from "./fleet.ts";
 import { FileKeys } from "./keys.ts";
 import { FileOrganizations } from "./organizations.ts";
-import { signedLogsOf } from "./proof/answers.ts";
-import { contradictionEntry } from "./proof/contradiction-entry.ts";
-import { KeptCopies } from "./proof/kept-copies.ts";
 import { readOrCreateLogKey } from "./proof/log-key.ts";
 import { Notary } from "./proof/notary.ts";
+import { storedTreesOf } from "./proof/stored-trees.ts";
 import { moveOf, readUnfinishedMove } from "./move.ts";
 import { FilePolicies } from "./policies.ts";
 import { FileProviderOverrides } from "./providers.ts";
@@ -87,7 +88,7 @@ async function openDirectory(
     secret,
     catalogCopy: catalogCopy(files, layout),
     ...(demo && { demo }),
-    ...(notary && { proofs: signedLogsOf(files, layout, notary, audit) }),
+    ...(notary && { proofs: signedLogsOf(storedTreesOf(files, layout, notary, audit)) }),
     move: moveOf(files, layout, unfinished, { activity, audit }),
     directory: {
       socketPath: layout.socket,

@@ -5,16 +5,17 @@ import { clearInterval, setInterval } from "../../../core/timers.ts";
 import { SECOND_MS, type Clock } from "../../../core/clock.ts";
 import type { SigningFigures } from "../../../engine.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
+import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
+import { followFiles } from "./follow-files.ts";
 import { logParts, treeDirectory, TREES, type LogPart, type TreeName } from "./log-sources.ts";
-import type { ContradictedLog } from "./contradiction-entry.ts";
-import type { KeptCopies } from "./kept-copies.ts";
-import { PacedWork, waitMs, type Wait } from "./paced-work.ts";
-import { Contradiction, SignedTree } from "./signed-tree.ts";
-import { TreeFiles } from "./tree-files.ts";
+import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";
+import type { KeptCopies } from "../../../signed-logs/kept-copies.ts";
+import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
+import { TreeFiles, type TreePosition } from "./tree-files.ts";
 
 /** The most trees in memory, some 16 KiB each; the others are read from their files when they are needed. */
 const MAX_OPEN = 256;
@@ -48,7 +49,7 @@ export interface NotaryParts {
 export class Notary {
   readonly #parts: NotaryParts;
   readonly #queue = new Queue();
-  readonly #trees = new Map<string, SignedTree>();
+  readonly #trees = new Map<string, SignedTree<TreePosition>>();
   /** Trees that sign nothing more, because their log contradicts what was signed. */
   readonly #contradicted = new Map<string, unknown>();
   /** The number of signed lines of each log that was visited, by name. */
@@ -168,7 +169,7 @@ export class Notary {
       if (this.#isClosed || this.#contradicted.has(name)) return;
       try {
         const opened = await this.#open(id, tree);
-        const note = await opened.follow(await this.partsOf(id, tree));
+        const note = await followFiles(this.#parts.files, opened, await this.partsOf(id, tree));
         this.#sizes.set(name, opened.checkpoint?.size ?? 0);
         if (note !== undefined) this.#parts.copies?.add(note);
       } catch (error) {
@@ -213,12 +214,12 @@ export class Notary {
     await this.#queue.idle();
   }
 
-  async #open(id: string, tree: TreeName): Promise<SignedTree> {
+  async #open(id: string, tree: TreeName): Promise<SignedTree<TreePosition>> {
     const known = this.#trees.get(`${id} ${tree}`);
     if (known !== undefined) return known;
     const { files, layout } = this.#parts;
     const own = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
-    const opened = await SignedTree.open(files, own, this.signerOf(id, tree));
+    const opened = await SignedTree.open(own, this.signerOf(id, tree));
     this.#trees.set(`${id} ${tree}`, opened);
     const [oldest] = this.#trees.keys();
     if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);

@@ -5,12 +5,15 @@
  */
 import { join } from "node:path";
 import { isObject } from "../../../core/validate.ts";
+import { noteLine, readNote } from "../../../proof/checkpoint-lines.ts";
 import { HASH_BYTES } from "../../../proof/merkle.ts";
+import type { TreeStore } from "../../../proof/signed-tree.ts";
 import { TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";
 import { makeDurableDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { endOfLog, readExactly } from "../../log-lines.ts";
 import { damaged, readSnapshot, syncDirectory, writeSnapshot } from "../../snapshot.ts";
+import type { FoundLine } from "./find-line.ts";
 
 const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 /** A checkpoint is shorter than this, so the last one is in the last bytes of its file. */
@@ -29,7 +32,7 @@ export interface TreePosition {
 }
 
 /** Reads and writes the files of one tree. The caller serializes the writes. */
-export class TreeFiles {
+export class TreeFiles implements TreeStore<TreePosition> {
   readonly #files: FileOperations;
   readonly directory: string;
   readonly #root: string;
@@ -50,10 +53,6 @@ export class TreeFiles {
     return join(this.directory, `hashes-${level}`);
   }
 
-  async make(): Promise<void> {
-    await makeDurableDirectory(this.#files, this.directory, this.#root);
-  }
-
   /** Reads the stored hashes of a tile, which may be fewer than 256; `undefined` if there are none. */
   async readTile(level: number, index: number): Promise<Buffer | undefined> {
     const found = await this.#reading(this.hashes(level), async (descriptor, size) => {
@@ -72,6 +71,7 @@ export class TreeFiles {
 
   /** Writes hashes of a level behind those that are there already, and syncs them. */
   async writeHashes(level: number, first: number, hashes: Uint8Array): Promise<void> {
+    if (first === 0) await makeDurableDirectory(this.#files, this.directory, this.#root);
     await this.#write(this.hashes(level), hashes, first * HASH_BYTES);
   }
 
@@ -84,7 +84,14 @@ export class TreeFiles {
   }
 
   async writePosition(position: TreePosition): Promise<void> {
+    if (position.size === 0) await makeDurableDirectory(this.#files, this.directory, this.#root);
     await writeSnapshot(this.#files, join(this.directory, "position.json"), position);
+  }
+
+  /** The index of a line, by its file and its number there; `undefined` if no line of the file is a leaf. */
+  async indexOf({ file, at }: Pick<FoundLine, "file" | "at">): Promise<number | undefined> {
+    const start = (await this.readPosition())?.starts[file];
+    return start === undefined ? undefined : start + at;
   }
 
   /** The last signed checkpoint, as a note. */
@@ -98,12 +105,12 @@ export class TreeFiles {
     return line === undefined ? undefined : readNote(line);
   }
 
-  /** Appends a signed checkpoint; half a line that a crash has left is overwritten. */
-  async appendNote(note: string): Promise<void> {
+  /** Appends signed checkpoints; half a line that a crash has left is overwritten. */
+  async appendNotes(notes: readonly string[]): Promise<void> {
     const size = await this.#reading(this.checkpoints, async (_, bytes) => bytes);
     const end = size === undefined ? 0 : await endOfLog(this.#files, this.checkpoints, size);
     if (size !== undefined && end < size) await this.#files.truncate(this.checkpoints, end);
-    await this.#write(this.checkpoints, Buffer.from(noteLine(note)), end);
+    await this.#write(this.checkpoints, Buffer.from(notes.map(noteLine).join("")), end);
   }
 
   async #write(path: string, bytes: Uint8Array, position: number): Promise<void> {
@@ -139,19 +146,6 @@ export class TreeFiles {
       await this.#files.close(descriptor);
     }
   }
-}
-
-/** A line of `checkpoints.jsonl`. */
-export function noteLine(note: string): string {
-  return `${JSON.stringify({ note })}\n`;
-}
-
-/** The note in a line of `checkpoints.jsonl`. */
-export function readNote(line: string): string {
-  const value: unknown = JSON.parse(line);
-  const note = isObject(value) ? value["note"] : undefined;
-  if (typeof note !== "string") throw new Error("is not a record of a checkpoint");
-  return note;
 }
 
 function isPosition(value: unknown): value is TreePosition {

@@ -1,7 +1,8 @@
+import type { ProofEvidence } from "../../../proof/evidence.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { verifyLogs } from "./logs.ts";
-import { verifyPresence, verifyProofs, type ProofEvidence } from "./proof.ts";
+import { verifyPresence, verifyProofs } from "./proof.ts";
 import { VerifyReport } from "./report.ts";
 import { verifyEmails, verifyRoot, verifySnapshots } from "./snapshots.ts";
 import { verifyTree } from "./tree.ts";

@@ -1,25 +1,15 @@
 /** Checks the logs of an organization against signed checkpoints. */
 import { join } from "node:path";
-import { firstOf, openCheckpoint, type Checkpoint } from "../../../proof/checkpoint.ts";
-import { UnknownSigner } from "../../../proof/errors.ts";
-import { checkLog } from "../../../proof/log-check.ts";
-import { verifierOf, type Verifier } from "../../../proof/note.ts";
-import type { KnownCheckpoint, StoredLog } from "../../../proof/stored-log.ts";
+import { readNote } from "../../../proof/checkpoint-lines.ts";
+import { isOriginOf, StoredCheckpoints, type ProofEvidence } from "../../../proof/evidence.ts";
+import type { StoredLog } from "../../../proof/stored-log.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog, readLines } from "../../log-lines.ts";
 import { readFileIfAny } from "../../snapshot.ts";
 import { logParts, treeDirectory, TREES, type TreeName } from "../proof/log-sources.ts";
-import { readNote, TreeFiles } from "../proof/tree-files.ts";
+import { TreeFiles } from "../proof/tree-files.ts";
 import type { VerifyReport } from "./report.ts";
-
-/** A key and checkpoints that come from outside of the data directory. */
-export interface ProofEvidence {
-  /** The public key. Its name is of one log; the key itself signs for all. */
-  readonly verifier: Verifier;
-  /** Checkpoints that were kept elsewhere, with the names of their files. */
-  readonly kept: readonly (Checkpoint & { readonly file: string })[];
-}
 
 /** Checks that there is a log for each kept checkpoint. */
 export function verifyPresence(
@@ -29,16 +19,13 @@ export function verifyPresence(
   report: VerifyReport,
 ): void {
   for (const { file, origin } of kept) {
-    const isHere = TREES.some((tree) => ids.some((id) => isOriginOf(origin, id, tree)));
+    const isHere = TREES.some((log) =>
+      ids.some((id) => isOriginOf(origin, { organization: id, log })),
+    );
     if (!isHere) {
       report.problem(layout.organizations, `the log ${origin}, of ${file}, is missing`);
     }
   }
-}
-
-/** Whether this is the name of a log of an organization: `<host>/<organization>/<tree>`. */
-function isOriginOf(origin: string, id: string, tree: string): boolean {
-  return origin.endsWith(`/${id}/${tree}`);
 }
 
 /** Checks both logs of one organization. */
@@ -46,72 +33,36 @@ export async function verifyProofs(
   files: FileOperations,
   layout: Layout,
   id: string,
-  { verifier, kept }: ProofEvidence,
+  evidence: ProofEvidence,
   report: VerifyReport,
 ): Promise<void> {
-  for (const tree of TREES) {
-    const path = join(treeDirectory(layout, id, tree), "checkpoints.jsonl");
-    const stored =
-      (await report.reading(path, () =>
-        readCheckpoints(files, path, verifier, [id, tree], report),
-      )) ?? [];
-    const ofTree = kept.filter(({ origin }) => isOriginOf(origin, id, tree));
-    const known: KnownCheckpoint[] = [
-      ...stored.map((one) => ({ ...one, name: `the checkpoint of ${one.size} events` })),
-      ...ofTree.map((one) => ({ ...one, name: `the checkpoint in ${one.file}` })),
-    ];
-    const log = storedLog(files, layout, id, tree, newestFirst([...stored, ...ofTree]));
-    await report.reading(log.directory, async () => {
-      const { faults, size, covered } = await checkLog(log, known);
-      for (const { file, problem } of faults) report.problem(file, problem);
-      report.logs.push({ organization: id, log: tree, first: log.first, events: size, covered });
+  for (const log of TREES) {
+    const path = join(treeDirectory(layout, id, log), "checkpoints.jsonl");
+    const stored = new StoredCheckpoints({ organization: id, log }, evidence, report, path);
+    await report.reading(path, () => readCheckpoints(files, path, stored));
+    const open = (first: number): StoredLog => storedLog(files, layout, id, log, first);
+    const { directory } = open(0);
+    await report.reading(directory, async () => {
+      report.logs.push(await stored.check(open));
     });
   }
 }
 
-/**
- * The stored checkpoints that the key signed. Those of another key, as after a restore, are only counted, unless there are no others.
- */
 async function readCheckpoints(
   files: FileOperations,
   path: string,
-  { key }: Verifier,
-  [id, tree]: readonly [id: string, tree: TreeName],
-  report: VerifyReport,
-): Promise<readonly Checkpoint[]> {
-  if ((await readFileIfAny(files, path)) === undefined) return [];
+  stored: StoredCheckpoints,
+): Promise<void> {
+  if ((await readFileIfAny(files, path)) === undefined) return;
   const { size } = await files.stat(path);
   const end = await endOfLog(files, path, size);
-  const found: Checkpoint[] = [];
-  const others: string[] = [];
   let number = 0;
   await readLines(files, path, (line, offset) => {
     if (offset >= end) return false;
-    number++;
-    try {
-      const note = readNote(line.toString("utf8"));
-      const origin = note.slice(0, note.indexOf("\n"));
-      if (!isOriginOf(origin, id, tree)) throw new Error(`is of the log ${origin}`);
-      found.push(openCheckpoint(note, [verifierOf(origin, key)]));
-    } catch (error) {
-      const said = `line ${number}: ${(error as Error).message}`;
-      if (error instanceof UnknownSigner) others.push(said);
-      else report.problem(path, said);
-    }
+    stored.add(`line ${++number}`, () => readNote(line.toString("utf8")));
     return undefined;
   });
-  const [first] = others;
-  if (first !== undefined && found.length === 0) report.problem(path, first);
-  else if (first !== undefined) {
-    report.note(path, `${others.length} checkpoints of another key were not checked`);
-  }
-  return found;
-}
-
-/** The first event that must be there: the newest checkpoint says it. */
-function newestFirst(checkpoints: readonly Checkpoint[]): number {
-  const newest = checkpoints.toSorted((a, b) => a.size - b.size).at(-1);
-  return newest === undefined ? 0 : firstOf(newest);
+  stored.end();
 }
 
 function storedLog(

@@ -1,3 +1,4 @@
+import type { CheckedLog, Findings } from "../../../proof/evidence.ts";
 import { describeDiskFault } from "../../disk-fault.ts";
 import { SYMBOLIC_LINK } from "../../file-operations.ts";
 
@@ -11,20 +12,8 @@ export interface Finding {
 /** The most findings of one file. */
 const MAX_A_FILE = 20;
 
-/** The extent of a log that was checked against checkpoints. */
-export interface CheckedLog {
-  readonly organization: string;
-  readonly log: "audit" | "activity";
-  /** The index of the first event that is still there; retention removed those before. */
-  readonly first: number;
-  /** The number of events ever stored. */
-  readonly events: number;
-  /** The number of events that a signed checkpoint confirms, from the first on. */
-  readonly covered: number;
-}
-
 /** The findings of a check of a data directory. */
-export class VerifyReport {
+export class VerifyReport implements Findings {
   /** Faults in the files. */
   readonly problems: Finding[] = [];
   /** Leftovers of a crash, not faults: the next start removes them. */

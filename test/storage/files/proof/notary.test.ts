@@ -6,7 +6,7 @@ import { createLog } from "../../../../src/core/log.ts";
 import { newPrivateKey } from "../../../../src/proof/note.ts";
 import { systemFiles } from "../../../../src/storage/file-operations.ts";
 import { Notary } from "../../../../src/storage/files/proof/notary.ts";
-import type { Wait } from "../../../../src/storage/files/proof/paced-work.ts";
+import type { Wait } from "../../../../src/signed-logs/paced-work.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { newDirectory } from "../../../support/server-process.ts";
 

@@ -3,13 +3,15 @@ import { appendFile, mkdir, readFile, truncate, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openCheckpoint } from "../../../../src/proof/checkpoint.ts";
+import { readNote } from "../../../../src/proof/checkpoint-lines.ts";
 import { GrowingTree } from "../../../../src/proof/growing-tree.ts";
 import { leafHash } from "../../../../src/proof/merkle.ts";
 import { newPrivateKey, signerOf } from "../../../../src/proof/note.ts";
+import { Contradiction, SignedTree } from "../../../../src/proof/signed-tree.ts";
 import { systemFiles, type FileOperations } from "../../../../src/storage/file-operations.ts";
+import { followFiles } from "../../../../src/storage/files/proof/follow-files.ts";
 import { logParts } from "../../../../src/storage/files/proof/log-sources.ts";
-import { Contradiction, SignedTree } from "../../../../src/storage/files/proof/signed-tree.ts";
-import { readNote, TreeFiles } from "../../../../src/storage/files/proof/tree-files.ts";
+import { TreeFiles, type TreePosition } from "../../../../src/storage/files/proof/tree-files.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { newDirectory } from "../../../support/server-process.ts";
 
@@ -57,14 +59,17 @@ class Fixture {
     await writeFile(this.segment, "");
   }
 
-  open(files: FileOperations = systemFiles): Promise<SignedTree> {
+  open(files: FileOperations = systemFiles): Promise<SignedTree<TreePosition>> {
     const { auditProof } = this.layout.organization("default");
-    return SignedTree.open(files, new TreeFiles(files, auditProof, this.layout.root), signer);
+    return SignedTree.open(new TreeFiles(files, auditProof, this.layout.root), signer);
   }
 
-  async follow(files: FileOperations = systemFiles, tree?: SignedTree): Promise<SignedTree> {
+  async follow(
+    files: FileOperations = systemFiles,
+    tree?: SignedTree<TreePosition>,
+  ): Promise<SignedTree<TreePosition>> {
     const opened = tree ?? (await this.open(files));
-    await opened.follow(await logParts(files, this.layout, "default", "audit"));
+    await followFiles(files, opened, await logParts(files, this.layout, "default", "audit"));
     return opened;
   }
 

@@ -1,5 +1,5 @@
-import { SECOND_MS, type Clock } from "../../../core/clock.ts";
-import { setTimeout } from "../../../core/timers.ts";
+import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { setTimeout } from "../core/timers.ts";
 
 /** Waits for some milliseconds. */
 export type Wait = (ms: number) => Promise<void>;

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { noteLine } from "./tree-files.ts";
+import { noteLine } from "../proof/checkpoint-lines.ts";
 
 const NEWLINE = 0x0a;
 /** The most checkpoints that wait for the file; a newer one vouches for the events of an older one too. */

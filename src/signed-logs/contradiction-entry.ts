@@ -1,12 +1,12 @@
-import type { ActivityEntry } from "../../../activity/schema.ts";
-import type { IdSource } from "../../../core/ids.ts";
-import { formatTimestamp } from "../../../core/time.ts";
-import type { TreeName } from "./log-sources.ts";
+import type { ActivityEntry } from "../activity/schema.ts";
+import type { IdSource } from "../core/ids.ts";
+import { formatTimestamp } from "../core/time.ts";
+import type { LogName } from "./store.ts";
 
 /** A log that is not the one that was signed. */
 export interface ContradictedLog {
   readonly organization: string;
-  readonly tree: TreeName;
+  readonly tree: LogName;
   readonly reason: string;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PacedWork } from "../../../../src/storage/files/proof/paced-work.ts";
+import { PacedWork } from "../../src/signed-logs/paced-work.ts";
 
 /** Paced work over a clock that stands still; each run and each wait ends when the test ends it. */
 function fixture() {

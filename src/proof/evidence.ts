@@ -1,0 +1,102 @@
+/** Checks a stored log by what a verifier brings: a public key, and checkpoints that were kept elsewhere. */
+import { firstOf, openCheckpoint, type Checkpoint } from "./checkpoint.ts";
+import { UnknownSigner } from "./errors.ts";
+import { checkLog } from "./log-check.ts";
+import { verifierOf, type Verifier } from "./note.ts";
+import type { StoredLog } from "./stored-log.ts";
+
+/** A key and checkpoints that come from outside of what is checked. */
+export interface ProofEvidence {
+  /** The public key. Its name is of one log; the key itself signs for all. */
+  readonly verifier: Verifier;
+  /** Checkpoints that were kept elsewhere, with the names of their files. */
+  readonly kept: readonly (Checkpoint & { readonly file: string })[];
+}
+
+/** A log of an organization. */
+export interface NamedLog {
+  readonly organization: string;
+  readonly log: "audit" | "activity";
+}
+
+/** The extent of a log that was checked against checkpoints. */
+export interface CheckedLog extends NamedLog {
+  /** The index of the first event that is still there; retention removed those before. */
+  readonly first: number;
+  /** The number of events ever stored. */
+  readonly events: number;
+  /** The number of events that a signed checkpoint confirms, from the first on. */
+  readonly covered: number;
+}
+
+/** Receives the findings about a place, such as a file or a table. */
+export interface Findings {
+  problem(place: string, problem: string): void;
+  note(place: string, problem: string): void;
+}
+
+/** Whether this is the name of a log: `<host>/<organization>/<log>`. */
+export function isOriginOf(origin: string, { organization, log }: NamedLog): boolean {
+  return origin.endsWith(`/${organization}/${log}`);
+}
+
+/** The checkpoints that are stored with a log, and that the key signed. */
+export class StoredCheckpoints {
+  readonly #log: NamedLog;
+  readonly #evidence: ProofEvidence;
+  readonly #report: Findings;
+  readonly #place: string;
+  readonly #found: Checkpoint[] = [];
+  readonly #others: string[] = [];
+
+  /** @param place where they are stored */
+  constructor(log: NamedLog, evidence: ProofEvidence, report: Findings, place: string) {
+    this.#log = log;
+    this.#evidence = evidence;
+    this.#report = report;
+    this.#place = place;
+  }
+
+  /** Takes a stored checkpoint, such as that of `line 5`. */
+  add(where: string, read: () => string): void {
+    try {
+      const note = read();
+      const origin = note.slice(0, note.indexOf("\n"));
+      if (!isOriginOf(origin, this.#log)) throw new Error(`is of the log ${origin}`);
+      this.#found.push(openCheckpoint(note, [verifierOf(origin, this.#evidence.verifier.key)]));
+    } catch (error) {
+      const said = `${where}: ${(error as Error).message}`;
+      if (error instanceof UnknownSigner) this.#others.push(said);
+      else this.#report.problem(this.#place, said);
+    }
+  }
+
+  /** Checkpoints of another key, as after a restore, are only counted, unless there are no others. */
+  end(): void {
+    const [first] = this.#others;
+    if (first === undefined) return;
+    if (this.#found.length === 0) this.#report.problem(this.#place, first);
+    else {
+      const count = `${this.#others.length} checkpoints of another key`;
+      this.#report.note(this.#place, `${count} were not checked`);
+    }
+  }
+
+  /** Checks the log against these checkpoints, and the kept ones. */
+  async check(open: (first: number) => StoredLog | Promise<StoredLog>): Promise<CheckedLog> {
+    const kept = this.#evidence.kept.filter(({ origin }) => isOriginOf(origin, this.#log));
+    const log = await open(firstByNewest([...this.#found, ...kept]));
+    const { faults, size, covered } = await checkLog(log, [
+      ...this.#found.map((one) => ({ ...one, name: `the checkpoint of ${one.size} events` })),
+      ...kept.map((one) => ({ ...one, name: `the checkpoint in ${one.file}` })),
+    ]);
+    for (const { file, problem } of faults) this.#report.problem(file, problem);
+    return { ...this.#log, first: log.first, events: size, covered };
+  }
+}
+
+/** The first event that must be there: the newest checkpoint says it. */
+function firstByNewest(checkpoints: readonly Checkpoint[]): number {
+  const newest = checkpoints.toSorted((a, b) => a.size - b.size).at(-1);
+  return newest === undefined ? 0 : firstOf(newest);
+}

@@ -1,0 +1,71 @@
+/** Makes the proof that a log contains a line. */
+import { checkpointOf } from "../proof/checkpoint.ts";
+import type { NamedLog } from "../proof/evidence.ts";
+import { HASH_BYTES, leafHash } from "../proof/merkle.ts";
+import { inclusionProof, TILE_WIDTH, type TileReader } from "../proof/tiles.ts";
+import { formatProof } from "../proof/tlog-proof.ts";
+
+/** The stored tree of one log. */
+export interface StoredTree {
+  /** The last signed checkpoint, as a note. */
+  lastNote(): Promise<string | undefined>;
+  readonly tiles: TileReader;
+}
+
+/** A line of a log. */
+export interface LoggedLine {
+  readonly line: Buffer;
+  /** The index of its leaf; `undefined` if it is not in the tree yet. */
+  index(): Promise<number | undefined>;
+}
+
+/**
+ * The proof that the last checkpoint has a line.
+ *
+ * @returns `unsigned` if the checkpoint is older than the line; `changed` if its leaf is that of another line
+ */
+export async function proofOf(
+  tree: StoredTree,
+  line: Buffer,
+  index: number | undefined,
+): Promise<{ readonly file: string } | "unsigned" | "changed"> {
+  const note = await tree.lastNote();
+  const size = note === undefined ? 0 : checkpointOf(note).size;
+  if (note === undefined || index === undefined || index >= size) return "unsigned";
+  const offset = (index % TILE_WIDTH) * HASH_BYTES;
+  const tile = await tree.tiles(0, Math.floor(index / TILE_WIDTH), (index % TILE_WIDTH) + 1);
+  if (!tile.subarray(offset, offset + HASH_BYTES).equals(leafHash(line))) return "changed";
+  const hashes = await inclusionProof(index, size, tree.tiles);
+  return { file: formatProof({ index, hashes, checkpoint: note }) };
+}
+
+/** An event, and the proof that it is part of its log. */
+export interface ProvenLine {
+  readonly line: Buffer;
+  readonly proof: string;
+}
+
+/**
+ * Proves that an event is part of a log, by the last checkpoint.
+ *
+ * @param found the event; `undefined` if the log does not have it
+ * @throws Error if there is no such event, or no checkpoint that has it as it is stored
+ */
+export async function proveLine(
+  tree: StoredTree,
+  found: LoggedLine | undefined,
+  { organization, log }: NamedLog,
+  wanted: string,
+): Promise<ProvenLine> {
+  if ((await tree.lastNote()) === undefined) {
+    throw new Error("The log has no checkpoint: set CHECKPOINT_SECONDS");
+  }
+  if (found === undefined)
+    throw new Error(`There is no event "${wanted}" in the ${log} log of "${organization}"`);
+  const proof = await proofOf(tree, found.line, await found.index());
+  if (proof === "unsigned") {
+    throw new Error("The event is newer than the last checkpoint: try later");
+  }
+  if (proof === "changed") throw new Error("The event is not as it was signed: verify the log");
+  return { line: found.line, proof: proof.file };
+}

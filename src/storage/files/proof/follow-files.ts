@@ -1,0 +1,77 @@
+/** Brings the tree over a log up to date, from the files of the log. */
+import { nextTurn } from "../../../core/timers.ts";
+import { Contradiction, type SignedTree } from "../../../proof/signed-tree.ts";
+import type { FileOperations } from "../../file-operations.ts";
+import { eachLine, readExactly } from "../../log-lines.ts";
+import type { LogPart } from "./log-sources.ts";
+import type { TreePosition } from "./tree-files.ts";
+
+const READ_BYTES = 256 << 10;
+const LEAVES_AT_ONCE = 16_384;
+const NEWLINE = 0x0a;
+
+/**
+ * Adds the lines that a log has got since, and signs a checkpoint if the tree has changed.
+ *
+ * @returns the new checkpoint; `undefined` if nothing has changed
+ * @throws Contradiction if the log is shorter than before
+ */
+export async function followFiles(
+  files: FileOperations,
+  tree: SignedTree<TreePosition>,
+  parts: readonly LogPart[],
+): Promise<string | undefined> {
+  const [oldest] = parts;
+  if (oldest === undefined && tree.position === undefined) return undefined;
+  const { file, offset, starts } = tree.position ?? {
+    ...{ file: oldest?.name ?? "", offset: 0, starts: {} },
+  };
+  const at = parts.findIndex(({ name }) => name === file);
+  const known = parts[at];
+  if (known === undefined) throw new Contradiction(`${file} is missing, which was signed`);
+  if (known.end < offset) throw new Contradiction(`${file} is shorter than when it was signed`);
+  const kept = new Map(Object.entries(starts).filter(([name]) => isIn(parts, name)));
+  let last = { file, offset };
+  for (const part of parts.slice(at)) {
+    if (!kept.has(part.name)) kept.set(part.name, tree.size);
+    await addLines(files, tree, part, part === known ? offset : 0);
+    last = { file: part.name, offset: part.end };
+  }
+  await tree.commit({ size: tree.size, ...last, starts: Object.fromEntries(kept) });
+  return tree.sign(Math.min(tree.size, ...kept.values()));
+}
+
+/** Makes leaves of the lines of a file from an offset on, which are synced first. */
+async function addLines(
+  files: FileOperations,
+  tree: SignedTree<TreePosition>,
+  { path, end }: LogPart,
+  offset: number,
+): Promise<void> {
+  if (offset === end) return;
+  const descriptor = await files.open(path, "r");
+  try {
+    await files.fsync(descriptor); // they may be acknowledged before they are on disk
+    for (let at = offset, bytes = READ_BYTES; at < end;) {
+      const read = await readExactly(files, descriptor, at, Math.min(bytes, end - at));
+      const whole = at + read.length === end ? read.length : read.lastIndexOf(NEWLINE) + 1;
+      if (whole === 0) {
+        bytes *= 2; // a line that is longer
+        continue;
+      }
+      eachLine(Buffer.from(read.subarray(0, whole)), at, (line) => {
+        if (line[0] !== 0) tree.add(line); // a hole never was a line
+      });
+      at += whole;
+      bytes = READ_BYTES;
+      if (tree.unwritten > LEAVES_AT_ONCE) await tree.flush();
+      await nextTurn();
+    }
+  } finally {
+    await files.close(descriptor);
+  }
+}
+
+function isIn(parts: readonly LogPart[], name: string): boolean {
+  return parts.some((part) => part.name === name);
+}

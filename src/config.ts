@@ -15,7 +15,13 @@ type Values = {
 const LEAST_SECRET_BYTES = 16;
 
 type Unset =
-  "databaseUrl" | "jwtSecret" | "baseUrl" | "adminEmail" | "adminPassword" | "checkpointFile";
+  | "databaseUrl"
+  | "jwtSecret"
+  | "baseUrl"
+  | "adminEmail"
+  | "adminPassword"
+  | "checkpointFile"
+  | "checkpointUrl";
 
 /** Checked settings. `requireAuth` is called on every request, so that the switch works at once. */
 export type Config = Omit<Values, "requireAuth" | Unset> & {
@@ -161,9 +167,10 @@ function build(read: (option: Option) => { name: string; given: string | undefin
     const { name } = read("checkpointSeconds");
     throw new ConfigError(`${name}: expected 0 with a database, whose logs are not signed yet`);
   }
-  if (values.checkpointFile !== undefined && values.checkpointSeconds === 0) {
-    const [file, seconds] = [read("checkpointFile").name, read("checkpointSeconds").name];
-    throw new ConfigError(`${file}: needs ${seconds} above 0, or no checkpoint is made`);
+  for (const option of ["checkpointFile", "checkpointUrl"] as const) {
+    if (values[option] === undefined || values.checkpointSeconds > 0) continue;
+    const [target, seconds] = [read(option).name, read("checkpointSeconds").name];
+    throw new ConfigError(`${target}: needs ${seconds} above 0, or no checkpoint is made`);
   }
   const requireAuth = read("requireAuth").given === undefined ? values.demo : values.requireAuth;
   return { ...values, requireAuth: () => requireAuth, named: (message) => message };

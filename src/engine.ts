@@ -75,6 +75,8 @@ export interface SigningFigures {
   readonly lagSeconds: number;
   /** The logs that contradict their checkpoints, and are no longer signed. */
   readonly contradicted: number;
+  /** The seconds since the oldest checkpoint waits for `checkpointUrl`; absent without one. */
+  readonly deliveryLagSeconds?: number;
 }
 
 /** Counts of audit events in this process since its start. */

@@ -14,6 +14,7 @@ import {
   integer,
   origins,
   postgresUrl,
+  requestUrl,
   wordOrToken,
   type Kind,
 } from "./core/setting-kinds.ts";
@@ -90,6 +91,8 @@ export const settingTable = {
   checkpointSeconds: setting("CHECKPOINT_SECONDS", integer(0, 86_400), "0"),
   /** A file that gets a copy of every checkpoint; it should be on a disk of another machine. */
   checkpointFile: setting("CHECKPOINT_FILE", anyText, undefined),
+  /** An http or https URL that every checkpoint is posted to, such as that of a witness. */
+  checkpointUrl: setting("CHECKPOINT_URL", requestUrl(), undefined, true),
   /** How many days audit events are kept; 0 keeps them all. */
   auditRetentionDays: setting("AUDIT_RETENTION_DAYS", integer(0, 36_500), "0"),
   /**

@@ -135,6 +135,25 @@ export function httpUrl(): Kind<string> {
   };
 }
 
+/** An http or https URL that a request is sent to. It may contain a user, a password and a query. */
+export function requestUrl(): Kind<string> {
+  return {
+    accepts:
+      "an http or https URL without fragment, such as https://witness.example.com/checkpoints",
+    textOf: stringOf,
+    parse(given) {
+      const url = URL.canParse(given) ? new URL(given) : undefined;
+      if (!url || !/^https?:$/.test(url.protocol) || url.hash !== "") return undefined;
+      try {
+        decodeURIComponent(url.username + url.password); // Node decodes them for each request
+      } catch {
+        return undefined;
+      }
+      return given;
+    },
+  };
+}
+
 /** The URL of a PostgreSQL database. It may hold a password. */
 export function postgresUrl(): Kind<string> {
   return {

@@ -66,7 +66,7 @@ export const metadataRoutes = [
     access: "user",
     summary: "Check that the service answers",
     description:
-      "The status is 200 while the process answers. `degraded` means that lines of a log cannot be read back.",
+      "The status is 200 while the process answers. `degraded` means that lines of a log cannot be read back, or that a log is not signed as it should be.",
     tags: ["health"],
     replies: { 200: health },
     async handle(_, { description: { engineHealth, edition } }: Needs) {

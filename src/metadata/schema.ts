@@ -15,7 +15,9 @@ export const health = object({
   title: "Health",
   description: "The health of the service.",
   properties: {
-    status: string("`ok`, or `degraded` if lines of a log cannot be read back."),
+    status: string(
+      "`ok`, or `degraded` if lines of a log cannot be read back, or a log is not signed as it should be.",
+    ),
     edition: string("The edition of the deployment."),
   },
 });

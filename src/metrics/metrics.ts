@@ -138,7 +138,8 @@ function auditFamilies(figures: AuditFigures): readonly Family[] {
   ];
 }
 
-function signingFamilies({ lines, lagSeconds, contradicted }: SigningFigures): readonly Family[] {
+function signingFamilies(figures: SigningFigures): readonly Family[] {
+  const { lines, lagSeconds, contradicted, deliveryLagSeconds } = figures;
   return [
     single("signalbox_signed_lines", "gauge", "Lines of logs that checkpoints vouch for.", lines),
     single(
@@ -153,6 +154,16 @@ function signingFamilies({ lines, lagSeconds, contradicted }: SigningFigures): r
       "Logs that contradict their checkpoints, and are no longer signed.",
       contradicted,
     ),
+    ...(deliveryLagSeconds === undefined
+      ? []
+      : [
+          single(
+            "signalbox_checkpoint_delivery_lag_seconds",
+            "gauge",
+            "Time since the oldest checkpoint waits that CHECKPOINT_URL has not taken.",
+            deliveryLagSeconds,
+          ),
+        ]),
   ];
 }
 

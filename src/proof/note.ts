@@ -114,7 +114,7 @@ export function signNote(text: string, signers: readonly Signer[]): string {
 }
 
 /** One signature of a note. */
-interface Signature {
+export interface Signature {
   readonly name: string;
   readonly id: string;
   readonly bytes: Buffer;
@@ -167,7 +167,12 @@ function parseNote(note: string | Buffer): { text: string; signatures: readonly 
   return { text, signatures: lines.map(parseSignature) };
 }
 
-function parseSignature(line: string): Signature {
+/**
+ * Reads one signature line of a note.
+ *
+ * @throws MalformedProof if it is something else
+ */
+export function parseSignature(line: string): Signature {
   const [, name = "", encoded = ""] = /^— (\S+) (\S+)$/.exec(line) ?? [];
   const bytes = decodeBase64(encoded);
   if (!KEY_NAME.test(name) || !bytes || bytes.length <= ID_BYTES) {

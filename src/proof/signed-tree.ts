@@ -159,6 +159,14 @@ export class SignedTree<Position extends { readonly size: number }> {
     return note;
   }
 
+  /** Keeps a checkpoint of this tree with the signatures of others. The last checkpoint stays the last one. */
+  async keep(note: string): Promise<void> {
+    if (this.#note === undefined) return;
+    const isLast = textOf(note) === textOf(this.#note);
+    await this.#own.appendNotes(isLast ? [note] : [note, this.#note]);
+    if (isLast) this.#note = note;
+  }
+
   /**
    * Takes the last checkpoint over, if the tree had its root at its size. One of another key, as in a restored
    * backup, is compared too, and then signed anew.
@@ -178,4 +186,8 @@ export class SignedTree<Position extends { readonly size: number }> {
     this.#signed = { size, first: firstOf(checkpoint) };
     this.#note = note;
   }
+}
+
+function textOf(note: string): string {
+  return note.slice(0, note.lastIndexOf("\n\n"));
 }

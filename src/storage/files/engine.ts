@@ -10,6 +10,7 @@ import { systemStopwatch } from "../../core/timers.ts";
 import { nextReset } from "../../demo/limits.ts";
 import type { Engine, EngineDemo, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { signedLogsOf } from "../../signed-logs/answers.ts";
+import { CheckpointDelivery } from "../../signed-logs/checkpoint-delivery.ts";
 import { contradictionEntry } from "../../signed-logs/contradiction-entry.ts";
 import { KeptCopies } from "../../signed-logs/kept-copies.ts";
 import { stageFiles } from "../backup/staging.ts";
@@ -190,12 +191,15 @@ async function openStores(
     },
   });
   if (config.checkpointSeconds > 0) {
+    const { checkpointUrl: url } = config;
+    const keep = async (note: string): Promise<void> => notary?.keep(note);
     notary = opened.keep(
       new Notary({
         ...{ files, layout, now, log, key: await readOrCreateLogKey(files, layout) },
         host: config.baseUrl === undefined ? "signalbox" : new URL(config.baseUrl).host,
         seconds: config.checkpointSeconds,
         copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
+        delivery: url ? new CheckpointDelivery({ url, now, log, keep }) : undefined,
         writers: [audit, activity],
         contradicted: (found) =>
           activity.append(found.organization, contradictionEntry(found, createIds(now), now())),
@@ -232,7 +236,7 @@ function healthOf(
       triedAt = now();
       for (const [, store] of failing) store.recover();
     }
-    return { unwritable, isDegraded: damage.lines > 0 || stores.notary?.failure !== undefined };
+    return { unwritable, isDegraded: damage.lines > 0 || stores.notary?.isDegraded === true };
   };
 }
 

@@ -6,6 +6,7 @@ import { SECOND_MS, type Clock } from "../../../core/clock.ts";
 import type { SigningFigures } from "../../../engine.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
+import type { CheckpointDelivery } from "../../../signed-logs/checkpoint-delivery.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
@@ -37,6 +38,9 @@ export interface NotaryParts {
   readonly seconds: number;
   /** A file that gets a copy of every checkpoint. */
   readonly copies?: KeptCopies | undefined;
+  /** Sends every checkpoint to another machine. */
+  readonly delivery?:
+    Pick<CheckpointDelivery, "add" | "isLate" | "lagSeconds" | "close"> | undefined;
   /** The stores whose logs are signed. */
   readonly writers: readonly LogWriter[];
   /** Called once for each log that contradicts its checkpoint. */
@@ -73,9 +77,14 @@ export class Notary {
     this.#timer = setInterval(() => void this.signGrown(), parts.seconds * SECOND_MS).unref();
   }
 
-  /** The reason for which some log is not signed; `undefined` while all are. */
+  /** The reason for which some log is not signed, or not copied; `undefined` while all are. */
   get failure(): unknown {
     return this.#contradicted.values().next().value ?? this.#failure;
+  }
+
+  /** Whether a log is not signed, or its checkpoints do not leave this machine. */
+  get isDegraded(): boolean {
+    return this.failure !== undefined || this.#parts.delivery?.isLate === true;
   }
 
   /** The figures of all logs since the start. */
@@ -83,7 +92,11 @@ export class Notary {
     let lines = 0;
     for (const size of this.#sizes.values()) lines += size;
     const lagMs = Math.max(0, this.#parts.now() - this.#signedUpTo);
-    return { lines, lagSeconds: lagMs / SECOND_MS, contradicted: this.#contradicted.size };
+    const { delivery } = this.#parts;
+    return {
+      ...{ lines, lagSeconds: lagMs / SECOND_MS, contradicted: this.#contradicted.size },
+      ...(delivery && { deliveryLagSeconds: delivery.lagSeconds }),
+    };
   }
 
   /** Signs every log that has grown; the first time all logs, which may have grown before this start. */
@@ -170,8 +183,12 @@ export class Notary {
       try {
         const opened = await this.#open(id, tree);
         const note = await followFiles(this.#parts.files, opened, await this.partsOf(id, tree));
+        const isFirst = !this.#sizes.has(name);
         this.#sizes.set(name, opened.checkpoint?.size ?? 0);
         if (note !== undefined) this.#parts.copies?.add(note);
+        // Before this start the last checkpoint may not have been delivered: there is no record of that.
+        const unsent = note ?? (isFirst ? opened.checkpoint?.note : undefined);
+        if (unsent !== undefined) this.#parts.delivery?.add(unsent);
       } catch (error) {
         this.#trees.delete(name); // it is read again from its files
         this.#failure = error;
@@ -180,6 +197,18 @@ export class Notary {
         if (error instanceof Contradiction) await this.#contradict(id, tree, error);
         else this.#due.set(name, [id, tree]);
       }
+    });
+  }
+
+  /** Keeps a checkpoint with the signatures of others. */
+  keep(note: string): Promise<void> {
+    return this.#queue.run(async () => {
+      const [id = "", tree] = note
+        .slice(this.#parts.host.length + 1, note.indexOf("\n"))
+        .split("/");
+      const log = TREES.find((one) => one === tree);
+      if (log === undefined || this.#isClosed || this.#contradicted.has(`${id} ${log}`)) return;
+      await (await this.#open(id, log)).keep(note);
     });
   }
 
@@ -206,10 +235,11 @@ export class Notary {
     }
   }
 
-  /** Signs what the logs have got since, and ends. */
+  /** Signs what the logs have got since, delivers it if that takes no more than seconds, and ends. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.signGrown();
+    await this.#parts.delivery?.close();
     this.#isClosed = true; // a request may still wait for its signing
     await this.#queue.idle();
   }

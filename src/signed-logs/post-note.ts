@@ -1,0 +1,49 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+
+/** The longest answer that is kept, in bytes: 16 lines of signatures of usual keys. */
+const MAX_ANSWER = 16 << 10;
+
+/** An answer to a posted note. */
+export interface NoteAnswer {
+  readonly status: number;
+  /** Empty if the status is not 2xx, or if the text is too long for signatures. */
+  readonly text: string;
+}
+
+/**
+ * Posts a signed note. Redirects are not followed. The user and password of the URL are sent as Basic credentials.
+ *
+ * @param signal ends the request
+ * @throws Error with a `code`, and possibly with a part of the URL in its message
+ */
+export async function postNote(
+  url: string,
+  note: string,
+  signal: AbortSignal,
+): Promise<NoteAnswer> {
+  const address = new URL(url);
+  const { request } = await import(address.protocol === "https:" ? "node:https" : "node:http");
+  const headers = {
+    ...{ "Content-Type": "text/plain; charset=utf-8", "User-Agent": "signalbox" },
+    "Content-Length": Buffer.byteLength(note),
+  };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent: ClientRequest = request(address, { method: "POST", headers, signal }, resolve);
+    sent.once("error", reject).end(note);
+  });
+  const { statusCode: status = 0 } = response;
+  if (status >= 200 && status < 300) return { status, text: await textOf(response) };
+  response.destroy();
+  return { status, text: "" };
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER) return "";
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

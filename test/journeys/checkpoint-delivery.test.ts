@@ -1,0 +1,125 @@
+/** Checkpoints that a running server posts to another machine. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { configFromOptions } from "../../src/config.ts";
+import { SECOND_MS } from "../../src/core/clock.ts";
+import { newPrivateKey, openNote, parseVkey, signerOf, signNote } from "../../src/proof/note.ts";
+import { verifyProof } from "../../src/proof/tlog-proof.ts";
+import { run } from "../support/command-line.ts";
+import { NoteReceiver } from "../support/note-receiver.ts";
+import { start, type App } from "../support/start.ts";
+
+const V1 = "/api/v1";
+const WITNESS = signerOf("witness.example.com", newPrivateKey());
+
+const settingsFor = ({ url }: NoteReceiver) =>
+  ({ checkpointSeconds: 60, checkpointUrl: url, metrics: "open" }) as const;
+
+async function report(app: App, id: string): Promise<string> {
+  assert.equal((await app.post(`${V1}/audit`, { id, command: "git push" })).status, 202);
+  return (await app.get(`${V1}/audit/${id}`)).text;
+}
+
+async function lag(app: App): Promise<number> {
+  const { text } = await app.get("/metrics");
+  return Number(/^signalbox_checkpoint_delivery_lag_seconds (.*)$/m.exec(text)?.[1]);
+}
+
+test("CHECKPOINT_URL is an http or https URL, and a refusal does not show it", () => {
+  const read = (checkpointUrl: string, checkpointSeconds = 60) =>
+    configFromOptions({ dataDir: "d", checkpointSeconds, checkpointUrl }).checkpointUrl;
+  for (const url of ["http://[::1]:8080", "https://u:p%40@w.example/hook?key=s3cret"]) {
+    assert.equal(read(url), url);
+  }
+  for (const url of [
+    "w.example",
+    "ftp://w",
+    "https://u:s3cret%@w",
+    "https://w/#s3cret",
+    "http://",
+  ]) {
+    assert.throws(() => read(url), {
+      message:
+        "checkpointUrl: the value given is not understood, expected an http or https URL without fragment, such as https://witness.example.com/checkpoints",
+    });
+  }
+  assert.throws(() => read("http://w", 0), {
+    message: "checkpointUrl: needs checkpointSeconds above 0, or no checkpoint is made",
+  });
+});
+
+test("the signatures of a witness are kept, and part of the proofs that are made later", async (t) => {
+  const receiver = await NoteReceiver.start(t);
+  receiver.reply = (note) => {
+    const text = note.slice(0, note.lastIndexOf("\n\n") + 1);
+    return [200, signNote(text, [WITNESS]).slice(text.length + 1)];
+  };
+  const app = await start(t, settingsFor(receiver));
+  const line = await report(app, "event-0");
+  const served = (await app.get(`${V1}/audit/checkpoint`)).text;
+  await app.restart(); // the delivery of what waits ends with the stop
+  assert.deepEqual(receiver.notes, [served]);
+  const key = parseVkey((await app.get(`${V1}/audit/verifier`)).text.trim());
+  const kept = (await app.get(`${V1}/audit/checkpoint`)).text;
+  assert.equal(openNote(kept, [key, WITNESS]).signers.length, 2);
+  const { text: proof } = await app.get(`${V1}/audit/event-0/proof`);
+  assert.equal(verifyProof(proof, Buffer.from(line), key).checkpoint.size, 1);
+  assert.match(proof, /^— witness\.example\.com /m);
+  await app.close();
+  const own = [
+    "verify",
+    app.dataDir,
+    "--key",
+    (await run(["log-key", "x", "--data", app.dataDir])).out.trim(),
+  ];
+  const { code, out } = await run(own);
+  assert.equal(code, 0, out);
+  assert.match(out, /default audit: 1 events, 1 confirmed by checkpoints/);
+});
+
+test("a start sends the last checkpoint of each log again, since it may not have arrived", async (t) => {
+  const receiver = await NoteReceiver.start(t);
+  const app = await start(t, { checkpointSeconds: 60 });
+  await report(app, "event-0");
+  await app.restart(settingsFor(receiver));
+  await app.close();
+  assert.deepEqual(receiver.sizes, ["signalbox/default/audit 1"]);
+});
+
+test("a receiver that fails degrades the service after a while, and gets the last checkpoint", async (t) => {
+  const receiver = await NoteReceiver.start(t);
+  receiver.reply = () => [500];
+  const app = await start(t, settingsFor(receiver));
+  assert.equal(await lag(app), 0);
+  await report(app, "event-0");
+  await app.get(`${V1}/audit/checkpoint`);
+  await receiver.got(1);
+  app.advance(300 * SECOND_MS);
+  assert.equal(await lag(app), 300);
+  assert.equal((await app.get("/health")).body.status, "ok");
+  app.advance(SECOND_MS);
+  assert.equal((await app.get("/health")).body.status, "degraded");
+  assert.equal((await app.get("/ready")).status, 200);
+  await report(app, "event-1");
+  receiver.reply = () => [200];
+  await app.close();
+  assert.equal(receiver.sizes.at(-1), "signalbox/default/audit 2");
+});
+
+test("a receiver that does not answer holds up neither requests nor proofs", async (t) => {
+  const receiver = await NoteReceiver.start(t);
+  receiver.reply = () => undefined;
+  const app = await start(t, settingsFor(receiver));
+  await report(app, "event-0");
+  assert.equal((await app.get(`${V1}/audit/event-0/proof`)).status, 200);
+  await receiver.got(1);
+  await report(app, "event-1");
+  app.advance(SECOND_MS);
+  assert.equal((await app.get(`${V1}/audit/event-1/proof`)).status, 200);
+  receiver.close();
+  await app.close();
+  const file = join(app.dataDir, "organizations/default/audit-proof/checkpoints.jsonl");
+  assert.equal((await readFile(file, "utf8")).trim().split("\n").length, 2);
+});

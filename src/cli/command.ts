@@ -9,6 +9,8 @@ export interface Terminal {
   readonly isStyled: boolean;
   out(text: string): void;
   error(text: string): void;
+  /** Waits for a time in milliseconds. */
+  pause(ms: number): Promise<void>;
   /** Asks for a password: without echo in a terminal, otherwise the first line of the standard input. */
   readPassword(prompt: string): Promise<string>;
 }
@@ -26,7 +28,7 @@ export interface CliCommand {
   /**
    * Runs the command.
    *
-   * @returns the exit code: 0 for success, 1 if a fault was found
+   * @returns the exit code: 0 for success, 1 if a fault was found, or one that the command documents
    * @throws UsageError or InputError, with exit code 2; Error for a failure, with exit code 1
    */
   run(args: readonly string[], terminal: Terminal): Promise<number>;

@@ -1,10 +1,11 @@
 import { printable } from "../core/printable.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
-import type { Policy } from "../policies/schema.ts";
 import type { PolicyReplayReport } from "../replay/report.ts";
 import { readArguments } from "./arguments.ts";
-import type { CliCommand, Terminal } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";
+import { CODES_HELP, flag, JSON_HELP, SERVICE_HELP, text } from "./policy/options.ts";
+import { activeOf, publish, refused } from "./policy/publishing.ts";
 import {
   beginningOf,
   excessOf,
@@ -13,18 +14,8 @@ import {
   guardOf,
   replayLines,
 } from "./policy/replay-report.ts";
-import { errorOf, jsonOf, serviceOf, type PolicyService } from "./policy/service.ts";
+import { errorOf, jsonOf, serviceOf } from "./policy/service.ts";
 import { unifiedDiff } from "./policy/unified-diff.ts";
-
-const text = { type: "string" } as const;
-const flag = { type: "boolean" } as const;
-
-const JSON_HELP = "  --json         one JSON object instead of text";
-const SERVICE_HELP = `  --url URL      the address of the service; SIGNALBOX_URL when absent, else http://127.0.0.1:8080
-
-The key is in SIGNALBOX_API_KEY (of the scope policy), or a user's token in SIGNALBOX_TOKEN.`;
-const CODES_HELP = `Exit codes: 0 all is well, 1 the policy or the request is refused, 2 the arguments are not
-understood, the file cannot be read, or the service cannot be reached.`;
 
 const validateCommand: CliCommand = {
   name: "policy validate",
@@ -130,7 +121,7 @@ ${GUARD_HELP}
 ${JSON_HELP}
 ${SERVICE_HELP}
 With a limit the service replays the document first, and publishes nothing if it exceeds the limit.
-Without --version nothing is published if the active version has the same text.
+Nothing is published if the active version, or the one of that name, has the same text.
 ${CODES_HELP}`,
   async run(args, terminal) {
     const options = { version: text, note: text, "no-activate": flag, url: text, json: flag };
@@ -143,25 +134,26 @@ ${CODES_HELP}`,
     const current = values.version === undefined ? await activeOf(service) : undefined;
     const isSame = current?.yaml === yaml;
     const published = isSame
-      ? current
-      : await publish(service, file, {
-          yaml,
-          ...(values.version !== undefined && { version: values.version }),
-          ...(values.note !== undefined && { description: values.note }),
-          ...(values["no-activate"] === true && { activate: false }),
-          ...(hasLimits && { guard: { ...limits, window_hours } }),
-        });
-    if ("replay" in published) {
-      const { error, replay } = published;
-      if (values.json === true) tellJson(terminal, { ok: false, error, replay });
-      else terminal.out(replayLines(file, yaml, replay));
-      terminal.error(`signalbox policy publish: ${excessOf(replay, limits) ?? printable(error)}\n`);
-      return 1;
-    }
-    const { version, active } = published;
-    if (values.json === true) tellJson(terminal, { ok: true, version, active, published: !isSame });
-    else if (isSame) terminal.out(`${printable(version)} is active with the same text\n`);
-    else terminal.out(`Published ${printable(version)}, ${active ? "active" : "not active"}\n`);
+      ? { policy: current, isNew: false }
+      : await publish(
+          service,
+          { command: "policy publish", file, yaml, isJson: values.json === true },
+          {
+            ...(values.version !== undefined && { version: values.version }),
+            ...(values.note !== undefined && { description: values.note }),
+            ...(values["no-activate"] === true && { activate: false }),
+            ...(hasLimits && { guard: { ...limits, window_hours } }),
+          },
+          terminal,
+        );
+    if (published === undefined) return 1;
+    const { isNew } = published;
+    const { version, active } = published.policy;
+    if (values.json === true) tellJson(terminal, { ok: true, version, active, published: isNew });
+    else if (isNew)
+      terminal.out(`Published ${printable(version)}, ${active ? "active" : "not active"}\n`);
+    else
+      terminal.out(`${printable(version)} is ${active ? "active" : "stored"} with the same text\n`);
     return 0;
   },
 };
@@ -200,47 +192,6 @@ function readWithFile<const T extends Parameters<typeof readArguments>[1]>(
 ) {
   const { values, positionals } = readArguments(args, options, ["FILE"]);
   return { values, file: positionals[0] ?? "" };
-}
-
-async function activeOf(service: PolicyService): Promise<Policy | undefined> {
-  const answer = await service.get("/policies?active=true");
-  return answer.status === 404 ? undefined : jsonOf<Policy>(answer);
-}
-
-/** The answer to a publish whose replay exceeds a limit. */
-interface Exceeded {
-  readonly error: string;
-  readonly replay: PolicyReplayReport;
-}
-
-/** Tells the problems of a document, for the exit code 1. */
-function refused(
-  file: string,
-  problems: Parameters<typeof tellProblems>[1],
-  isJson: boolean,
-  terminal: Terminal,
-): number {
-  if (isJson) tellJson(terminal, { ok: false, file, problems });
-  else tellProblems(file, problems, terminal);
-  return 1;
-}
-
-/** Publishes a document; a problem that only the service finds is named by its place in the file. */
-async function publish(
-  service: PolicyService,
-  file: string,
-  body: object,
-): Promise<Policy | Exceeded> {
-  const answer = await service.post("/policies", body).catch((error: Error) => {
-    const at = /^yaml, line (\d+), column (\d+): /.exec(error.message);
-    if (!at) throw error;
-    const message = error.message.slice(at[0].length);
-    throw new Error(`${file}:${at[1]}:${at[2]}: ${message}`, { cause: error });
-  });
-  if (answer.status === 201) return jsonOf<Policy>(answer);
-  const refusal = answer.status === 409 ? jsonOf<Partial<Exceeded>>(answer) : {};
-  if (refusal.replay === undefined) throw new Error(errorOf(answer.text));
-  return { error: errorOf(answer.text), replay: refusal.replay };
 }
 
 function coloured(diff: string): string {

@@ -7,6 +7,7 @@ import { guardCommand } from "./guard.ts";
 import { keyCreateCommand } from "./key-create.ts";
 import { moveCommand } from "./move.ts";
 import { policyCommands } from "./policy.ts";
+import { rolloutCommands } from "./policy-rollout.ts";
 import { logKeyCommand, proveCommand } from "./prove.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
@@ -26,6 +27,7 @@ const COMMANDS: readonly CliCommand[] = [
   proveCommand,
   verifyProofCommand,
   ...policyCommands,
+  ...rolloutCommands,
   guardCommand,
 ];
 

@@ -143,6 +143,11 @@ test("the active text is not published again, unless under a name", async (t) =>
 test("a publish that is refused is exit code 1, and stores nothing", async (t) => {
   const { app, admin, file, policy } = await setUp(t);
   await policy("publish", file, "--version", "v1");
+  assert.equal(
+    (await policy("publish", file, "--version", "v1")).out,
+    "v1 is active with the same text\n",
+  );
+  await writeFile(file, V2);
   const taken = await policy("publish", file, "--version", "v1");
   const message = 'Policy version "v1" already exists';
   assert.deepEqual(taken, { code: 1, out: "", error: `signalbox policy publish: ${message}\n` });

@@ -12,6 +12,9 @@ const admin = await app.asUser(ADMIN);
 const POLICY = ["validate", "test", "diff", "replay", "publish", "pull"].map(
   (name) => `policy ${name}`,
 );
+const ROLLOUT = ["start", "status", "advance", "pause", "resume", "roll-back"].map(
+  (name) => `policy rollout ${name}`,
+);
 const COMMANDS = [
   "serve",
   "verify",
@@ -24,6 +27,7 @@ const COMMANDS = [
   "prove",
   "verify-proof",
   ...POLICY,
+  ...ROLLOUT,
 ];
 
 test("help lists every command, and each command has its own help", async () => {

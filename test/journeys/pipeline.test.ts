@@ -28,15 +28,23 @@ interface Ran {
   readonly error: string;
 }
 
-async function jobs(): Promise<readonly Job[]> {
+/** An example of the page, by the comment above it. */
+async function example(name: string): Promise<string> {
   const page = await readFile(PAGE, "utf8");
-  const [, yaml] = /<!-- pipeline -->\n```yaml\n([^]*?)```/.exec(page) ?? [];
+  const [, yaml] = new RegExp(`<!-- ${name} -->\\n\`\`\`yaml\\n([^]*?)\`\`\``).exec(page) ?? [];
   assert.ok(yaml !== undefined);
-  return Object.values((parse(yaml) as { readonly jobs: Record<string, Job> }).jobs);
+  return yaml;
+}
+
+/** The jobs of the pipeline, of which the rollout's replaces the one that publishes. */
+async function jobs(isRollout: boolean): Promise<readonly Job[]> {
+  const { jobs } = parse(await example("pipeline")) as { readonly jobs: Record<string, Job> };
+  const other = isRollout ? (parse(await example("rollout job")) as Record<string, Job>) : {};
+  return Object.values({ ...jobs, ...other });
 }
 
 /** A server, and a repository with programs in place of `npm` and `npx`: the package is not installed. */
-async function setUp(t: TestContext) {
+async function setUp(t: TestContext, isRollout = false) {
   const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const admin = await app.asUser(ADMIN);
   const asked = { name: "pipeline", scopes: "policy" };
@@ -66,8 +74,9 @@ async function setUp(t: TestContext) {
   /** Runs the jobs of an event, up to the first step that fails. */
   const push = async (event: "pull_request" | "push", yaml: string): Promise<readonly Ran[]> => {
     await writeFile(join(directory, "policy.yaml"), yaml);
+    await writeFile(join(directory, "rollout.yaml"), await example("stages"));
     const ran: Ran[] = [];
-    for (const { if: condition, env = {}, steps } of await jobs()) {
+    for (const { if: condition, env = {}, steps } of await jobs(isRollout)) {
       if (condition !== undefined && condition !== `github.event_name == '${event}'`) continue;
       const own = Object.entries(env).map(([name, value]) => [name, filled(value)] as const);
       const path = [directory, process.env["PATH"]].join(delimiter);
@@ -86,7 +95,7 @@ async function setUp(t: TestContext) {
   };
   const report = (events: readonly object[]) => app.post("/api/v1/audit", { events }, admin);
   const versions = async () => (await app.get("/api/v1/policies", admin)).body.policies;
-  return { push, report, versions };
+  return { app, admin, push, report, versions };
 }
 
 const POLICY = `schema: signalbox/policy/v1
@@ -145,4 +154,51 @@ test("a merge that would deny more commands than the limit is not published", as
     /^policy\.yaml: the default: 11 newly denied, 0 newly allowed$/m,
   );
   assert.equal((await versions()).length, 1);
+});
+
+test("a merge is rolled out stage by stage, and its job ends with the rollout", async (t) => {
+  const { app, admin, push, versions } = await setUp(t, true);
+  const open = "schema: signalbox/policy/v1\ndefault: allow\nrules: []\n";
+  await app.post("/api/v1/policies", { version: "v1", yaml: open }, admin);
+  const names = Array.from({ length: 12 }, (_, i) => `m${i}`);
+  /** Each runtime fetches its version, reports it, and sends a command that the version decided. */
+  const live = async (): Promise<void> => {
+    const each = names.map(async (name) => {
+      const labels = { env: "staging" };
+      const asked = { ...admin, "X-Runtime-Name": name };
+      const { version } = (await app.get("/api/v1/policies?active=true", asked)).body;
+      const heartbeat = { name, labels, policy_version: version };
+      await app.post("/api/v1/fleet/heartbeat", heartbeat, admin);
+      const event = { command: "git log", decision: "allowed", runtime_name: name };
+      await app.post("/api/v1/audit", { ...event, policy: version }, admin);
+    });
+    await Promise.all(each);
+    app.advance(20 * 60_000);
+  };
+  await live();
+  let isDone = false;
+  const pushing = push("push", POLICY).finally(() => void (isDone = true));
+  while (!isDone) await live();
+  const last = (await pushing).at(-1);
+  assert.deepEqual([last?.code, last?.error], [0, ""], last?.out);
+  assert.match(last?.out ?? "", /^Rollout \S+ of \S+ instead of v1, begun by portal-api$/m);
+  assert.match(last?.out ?? "", /^running, stage 1 of 3: /m);
+  assert.match(last?.out ?? "", /^completed$/m);
+  const [version] = await versions();
+  assert.deepEqual([version.active, version.yaml], [true, POLICY]);
+  const again = await push("push", POLICY);
+  assert.match(again.at(-1)?.out ?? "", /is active with the same text\n$/);
+});
+
+test("a merge that would deny too much is not rolled out", async (t) => {
+  const { app, admin, push, report, versions } = await setUp(t, true);
+  await app.post("/api/v1/policies", { version: "v1", yaml: POLICY }, admin);
+  const commands = Array.from({ length: 11 }, (_, i) => `git log -${i}`);
+  await report(commands.map((command) => ({ command, decision: "allowed" })));
+  const refused = (await push("push", POLICY.replaceAll("git log", "git show"))).at(-1);
+  assert.equal(refused?.code, 1);
+  assert.match(refused?.error ?? "", /rollout start: 11 events would be newly denied, expected/);
+  assert.match(refused?.out ?? "", /^policy\.yaml: the default: 11 newly denied/m);
+  assert.equal((await versions()).length, 1);
+  assert.deepEqual((await app.get("/api/v1/rollouts", admin)).body, { rollouts: [] });
 });

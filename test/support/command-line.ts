@@ -8,15 +8,24 @@ export interface Ran {
   readonly error: string;
 }
 
+/** What a command does between two looks at a service, and its clock. */
+export interface Waiting {
+  pause(ms: number): Promise<void>;
+  now(): number;
+}
+
+const AT_ONCE: Waiting = { pause: async () => {}, now: () => Date.parse(START_TIME) };
+
 /** Runs the program within this process; `password` is what a user would type or pipe in. */
 export async function run(
   args: readonly string[],
   password = "",
   env: Readonly<Record<string, string>> = {},
+  { now, pause } = AT_ONCE,
 ): Promise<Ran> {
   let [out, error] = ["", ""];
   const code = await runProgram(args, {
-    now: () => Date.parse(START_TIME),
+    ...{ now, pause },
     env,
     isStyled: "COLOURS" in env,
     out: (text) => void (out += text),

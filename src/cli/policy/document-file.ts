@@ -10,12 +10,13 @@ import { InputError, type Terminal } from "../command.ts";
 /**
  * Reads a document.
  *
+ * @param what the kind of document, for messages
  * @throws InputError naming the file, if it cannot be read or cannot be a document
  */
-export async function readDocument(file: string): Promise<string> {
+export async function readDocument(file: string, what = "a policy document"): Promise<string> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
-    throw new InputError(`${file}: ${why}: give the path of a policy document`, { cause: error });
+    throw new InputError(`${file}: ${why}: give the path of ${what}`, { cause: error });
   });
   if (bytes.length > MAX_DOCUMENT_BYTES) {
     throw new InputError(`${file}: is larger than 1 MiB: shorten it`);

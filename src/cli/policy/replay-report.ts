@@ -66,7 +66,10 @@ export function beginningOf({ window_hours: hours }: Guard, now: number): string
 }
 
 /** The first limit that a replay exceeds, in words, with the way out; `undefined` if it exceeds none. */
-export function excessOf(report: PolicyReplayReport, guard: Partial<Guard>): string | undefined {
+export function excessOf(
+  report: PolicyReplayReport,
+  guard: NonNullable<PolicyPublish["guard"]>,
+): string | undefined {
   for (const word of ["denied", "allowed"] as const) {
     const [events, limit] = [report[`newly_${word}`], guard[`max_newly_${word}`]];
     if (limit === undefined || events <= limit) continue;

@@ -1,0 +1,101 @@
+import { printable } from "../../core/printable.ts";
+import type { Policy, PolicyPublish } from "../../policies/schema.ts";
+import type { PolicyReplayReport } from "../../replay/report.ts";
+import type { Terminal } from "../command.ts";
+import { tellJson, tellProblems } from "./document-file.ts";
+import { excessOf, replayLines } from "./replay-report.ts";
+import { errorOf, jsonOf, type PolicyService } from "./service.ts";
+
+/** A document that a command publishes, and the options of the output. */
+export interface PublishedFile {
+  /** The command's name, for messages. */
+  readonly command: string;
+  readonly file: string;
+  readonly yaml: string;
+  readonly isJson: boolean;
+}
+
+/** A version after a publish; `isNew` unless the same text was stored under its name before. */
+export interface Published {
+  readonly policy: Policy;
+  readonly isNew: boolean;
+}
+
+/** The answer to a publish whose replay exceeds a limit. */
+interface Exceeded {
+  readonly error: string;
+  readonly replay: PolicyReplayReport;
+}
+
+/** The active version; `undefined` without one. */
+export async function activeOf(service: PolicyService): Promise<Policy | undefined> {
+  const answer = await service.get("/policies?active=true");
+  return answer.status === 404 ? undefined : jsonOf<Policy>(answer);
+}
+
+/** A stored version; `undefined` if there is none of that name. */
+export async function versionOf(
+  service: PolicyService,
+  version: string,
+): Promise<Policy | undefined> {
+  const answer = await service.get(`/policies/${encodeURIComponent(version)}`);
+  return answer.status === 404 ? undefined : jsonOf<Policy>(answer);
+}
+
+/** Tells the problems of a document, for the exit code 1. */
+export function refused(
+  file: string,
+  problems: Parameters<typeof tellProblems>[1],
+  isJson: boolean,
+  terminal: Terminal,
+): number {
+  if (isJson) tellJson(terminal, { ok: false, file, problems });
+  else tellProblems(file, problems, terminal);
+  return 1;
+}
+
+/**
+ * Publishes a document. A pipeline may run again, so the version may be stored already, with the same text and as
+ * active as it would become.
+ *
+ * @returns `undefined` if its replay exceeds a limit, which is told
+ * @throws Error if the service refuses it
+ */
+export async function publish(
+  service: PolicyService,
+  { command, file, yaml, isJson }: PublishedFile,
+  body: Omit<PolicyPublish, "yaml">,
+  terminal: Terminal,
+): Promise<Published | undefined> {
+  const answer = await post(service, file, { ...body, yaml });
+  if (!("error" in answer)) return { policy: answer, isNew: true };
+  const { error, replay } = answer;
+  if (replay === undefined) {
+    const stored = body.version === undefined ? undefined : await versionOf(service, body.version);
+    const isDone = stored?.yaml === yaml && (stored.active || body.activate === false);
+    if (stored === undefined || !isDone) throw new Error(error);
+    return { policy: stored, isNew: false };
+  }
+  if (isJson) tellJson(terminal, { ok: false, error, replay });
+  else terminal.out(replayLines(file, yaml, replay));
+  const excess = excessOf(replay, body.guard ?? {}) ?? printable(error);
+  terminal.error(`signalbox ${command}: ${excess}\n`);
+  return undefined;
+}
+
+/** Sends a document; a problem that only the service finds is named by its place in the file. */
+async function post(
+  service: PolicyService,
+  file: string,
+  body: PolicyPublish,
+): Promise<Policy | (Pick<Exceeded, "error"> & Partial<Exceeded>)> {
+  const answer = await service.post("/policies", body).catch((error: Error) => {
+    const at = /^yaml, line (\d+), column (\d+): /.exec(error.message);
+    if (!at) throw error;
+    const message = error.message.slice(at[0].length);
+    throw new Error(`${file}:${at[1]}:${at[2]}: ${message}`, { cause: error });
+  });
+  if (answer.status === 201) return jsonOf<Policy>(answer);
+  const { replay } = answer.status === 409 ? jsonOf<Partial<Exceeded>>(answer) : {};
+  return { error: errorOf(answer.text), ...(replay && { replay }) };
+}

@@ -1,0 +1,44 @@
+/** A rollout in lines. */
+import { printable } from "../../core/printable.ts";
+import { gateWords, stateWord, whoWords } from "../../portal/rollout-words.ts";
+import type { Decided, Rollout, RolloutStage } from "../../rollouts/schema.ts";
+import { isOpen } from "../../rollouts/state.ts";
+
+/** A rollout with its stages: the state, the figures of each stage, and what the current one waits for. */
+export function rolloutLines(rollout: Rollout): string {
+  const { id, version, base_version: base, created_by: by } = rollout;
+  const lines = [
+    `Rollout ${id} of ${version} instead of ${base}, begun by ${by}`,
+    ...rollout.stages.map((stage, i) => `stage ${i + 1}: ${stageWords(stage)}`),
+    progressLine(rollout),
+  ];
+  return lines.map((line) => `${printable(line)}\n`).join("");
+}
+
+/** The state of a rollout in one line, with the reasons for it. */
+export function progressLine(rollout: Rollout): string {
+  const { state, current_stage: stage, stages, reason, judgement } = rollout;
+  if (state === "completed") return stateWord(state);
+  const reasons = reason === undefined ? (judgement?.reasons ?? []) : [reason];
+  const place = isOpen(rollout) ? `, stage ${stage} of ${stages.length}` : "";
+  const waits = judgement?.outcome === "passed" ? ["the gates have passed"] : reasons;
+  return [`${stateWord(state)}${place}`, waits.join("; ")].filter((part) => part !== "").join(": ");
+}
+
+function stageWords(stage: RolloutStage): string {
+  const { figures, started_at: from, ended_at: to } = stage;
+  const words = [whoWords(stage), `ends when: ${gateWords(stage).join(", ")}`];
+  if (from === undefined) words.push("not begun");
+  else if (to !== undefined) words.push("done");
+  if (figures) {
+    const { assigned, reporting, silent, before, after } = figures;
+    words.push(`${reporting} of ${assigned} report it`);
+    if (silent > 0) words.push(`${silent} silent`);
+    words.push(`denied before ${shareOf(before)}${after ? `, since ${shareOf(after)}` : ""}`);
+  }
+  return words.join("; ");
+}
+
+function shareOf({ commands, denied }: Decided): string {
+  return `${denied} of ${commands}`;
+}

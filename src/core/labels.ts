@@ -5,7 +5,8 @@ import { pathOf } from "./validate.ts";
 /** The labels of a runtime, such as `env: staging`. Read them with `hasLabels`: a key may be `constructor`. */
 export type Labels = Readonly<Record<string, string>>;
 
-const MOST_LABELS = 32;
+/** The most labels of a runtime, and of a filter. */
+export const MOST_LABELS = 32;
 const LONGEST = 64;
 const PAIR_LENGTH = 32;
 const KEY = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
@@ -79,6 +80,14 @@ export function hasLabels(own: Labels | undefined, wanted: Labels): boolean {
 /** Whether two sets of labels are equal; both are sorted. */
 export function sameLabels(one: Labels | undefined, other: Labels | undefined): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * The labels of a text such as `env:staging, team:web`, as people write several into one field. A comma that no key
+ * follows is part of a value.
+ */
+export function labelsIn(text: string): readonly string[] {
+  return text.split(/\s*,\s*(?=[A-Za-z0-9._/-]+:)/u).filter((label) => /^[^:]+:./su.test(label));
 }
 
 /**

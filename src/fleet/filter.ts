@@ -16,8 +16,7 @@ export function fitting(query: FleetQuery): Fits | undefined {
   if (wantedName) tests.push(({ name }) => name === wantedName);
   if (status) tests.push((_, lastSeen) => statusAfter(now - lastSeen) === status);
   if (version) tests.push(({ policy_version: reported }) => reported === version);
-  if (label) {
-    const wanted = labelOf(label);
+  for (const wanted of label?.map(labelOf) ?? []) {
     tests.push(({ labels }) => hasLabels(labels, wanted));
   }
   if (drifted) {

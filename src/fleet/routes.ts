@@ -1,3 +1,4 @@
+import { MOST_LABELS } from "../core/labels.ts";
 import { integer, string, word } from "../core/schema-parts.ts";
 import { assignedVersion } from "../core/assigned-version.ts";
 import type { Assignee, Assignments } from "../core/assignment.ts";
@@ -110,7 +111,13 @@ export const fleetRoutes = [
       name: string("The exact name of a runtime."),
       status: word("The status of the runtimes.", STATUSES),
       policy_version: string("The policy version that the runtimes report."),
-      label: string("A label of the runtimes, as `key:value`.", { examples: ["env:staging"] }),
+      label: {
+        type: "array",
+        items: { type: "string", examples: ["env:staging"] },
+        maxItems: MOST_LABELS,
+        description:
+          "A label of the runtimes, as `key:value`. Repeat the parameter for runtimes that have several labels.",
+      },
       drifted: word(
         "`true` selects runtimes that are not offline and report another version than the one assigned to them; `false` selects all others.",
         ["true", "false"],

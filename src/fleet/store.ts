@@ -16,8 +16,8 @@ export interface FleetFilter {
   readonly name?: string | undefined;
   readonly status?: RuntimeStatus | undefined;
   readonly policy_version?: string | undefined;
-  /** A label as `key:value`. */
-  readonly label?: string | undefined;
+  /** Labels as `key:value`, all of which a runtime must have. */
+  readonly label?: readonly string[] | undefined;
   /** `true` for runtimes that drifted, `false` for the others. */
   readonly drifted?: "true" | "false" | undefined;
 }

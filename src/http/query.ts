@@ -1,5 +1,5 @@
 import { BadInput } from "../core/errors.ts";
-import type { IntegerSchema, StringSchema } from "../core/schema.ts";
+import type { ArraySchema, IntegerSchema, StringSchema } from "../core/schema.ts";
 import { oneOf } from "../core/validate.ts";
 
 /**
@@ -7,7 +7,16 @@ import { oneOf } from "../core/validate.ts";
  * clamped, anything else gives the default. Otherwise an invalid value gives a 400.
  */
 export type QueryParameter =
-  (StringSchema & { readonly forgiving?: true }) | (IntegerSchema & { readonly forgiving?: true });
+  | (StringSchema & { readonly forgiving?: true })
+  | (IntegerSchema & { readonly forgiving?: true })
+  | ListParameter;
+
+/** A parameter that may be repeated: `label=env:staging&label=team:web`. */
+interface ListParameter extends ArraySchema {
+  readonly items: StringSchema;
+  readonly maxItems: number;
+  readonly forgiving?: never;
+}
 
 export type QueryParameters = Readonly<Record<string, QueryParameter>>;
 
@@ -19,20 +28,23 @@ export type QueryOf<Q extends QueryParameters> = {
       : string
     : | (Q[K] extends { readonly type: "integer" }
           ? number
-          : Q[K] extends { readonly enum: readonly (infer V)[]; readonly forgiving?: never }
-            ? V
-            : string)
+          : Q[K] extends { readonly type: "array" }
+            ? readonly string[]
+            : Q[K] extends { readonly enum: readonly (infer V)[]; readonly forgiving?: never }
+              ? V
+              : string)
       | undefined;
 };
 
-type Values = Readonly<Record<string, string | number | undefined>>;
+type Value = string | number | readonly string[] | undefined;
+type Values = Readonly<Record<string, Value>>;
 
 // Runtimes send the same query repeatedly, so the last query of each row is cached.
 const latest = new WeakMap<QueryParameters, { readonly search: string; readonly values: Values }>();
 
 /**
  * Reads the declared parameters of a query string, and ignores others. An empty parameter counts as
- * absent. If a parameter is repeated, its first value counts.
+ * absent. If a parameter that is not a list is repeated, its first value counts.
  *
  * @param search the raw query, without its `?`
  * @throws BadInput for an invalid value of a parameter that is not forgiving; it names the parameter
@@ -50,17 +62,31 @@ export function readQuery<const Q extends QueryParameters>(
 
 function readValues(parameters: QueryParameters, search: string): Values {
   const given = search === "" ? undefined : new URLSearchParams(search);
-  const values: Record<string, string | number | undefined> = {};
+  const values: Record<string, Value> = {};
   for (const [name, parameter] of Object.entries(parameters)) {
+    if (parameter.type === "array") {
+      values[name] = readList(name, parameter, given?.getAll(name) ?? []);
+      continue;
+    }
     const text = given?.get(name) ?? "";
     values[name] = text === "" ? parameter.default : readParameter(name, parameter, text);
   }
   return values;
 }
 
+function readList(
+  name: string,
+  { maxItems }: ListParameter,
+  given: readonly string[],
+): readonly string[] | undefined {
+  const texts = given.filter((text) => text !== "");
+  if (texts.length > maxItems) throw new BadInput(`${name}: expected at most ${maxItems}`);
+  return texts.length > 0 ? Object.freeze(texts) : undefined;
+}
+
 function readParameter(
   name: string,
-  parameter: QueryParameter,
+  parameter: Exclude<QueryParameter, ListParameter>,
   text: string,
 ): string | number | undefined {
   if (parameter.type === "string") {

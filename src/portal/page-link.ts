@@ -1,11 +1,12 @@
-/** The address of a page with parameters; empty ones are left out. */
+/** The address of a page with parameters; empty ones are left out, and a list repeats its parameter. */
 export function pageLink(
   path: string,
-  parameters: Readonly<Record<string, string | number | undefined>>,
+  parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>,
 ): string {
   const query = Object.entries(parameters)
-    .filter(([, value]) => value)
-    .map(([name, value = ""]) => `${name}=${encodeURIComponent(value)}`)
+    .flatMap(([name, values]) => [values].flat().map((value) => ({ name, value })))
+    .filter(({ value }) => value)
+    .map(({ name, value = "" }) => `${name}=${encodeURIComponent(value)}`)
     .join("&");
   return query === "" ? path : `${path}?${query}`;
 }

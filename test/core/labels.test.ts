@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BadInput } from "../../src/core/errors.ts";
-import { checkedLabels, hasLabels, labelOf, storedLabels } from "../../src/core/labels.ts";
+import {
+  checkedLabels,
+  hasLabels,
+  labelOf,
+  labelsIn,
+  storedLabels,
+} from "../../src/core/labels.ts";
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, "v"]));
@@ -49,4 +55,11 @@ test("properties that every object has are no labels", () => {
   assert.equal(hasLabels(undefined, {}), true);
   assert.deepEqual(storedLabels({ a: "1", b: 2 }), { a: "1" });
   assert.equal(storedLabels([]), undefined);
+});
+
+test("a field takes several labels, whose values may have commas", () => {
+  assert.deepEqual(labelsIn("env:staging, team:a:b"), ["env:staging", "team:a:b"]);
+  assert.deepEqual(labelsIn("note:one, two,team:web"), ["note:one, two", "team:web"]);
+  assert.deepEqual(labelsIn("env:staging, te"), ["env:staging, te"]);
+  assert.deepEqual(labelsIn("env:"), []);
 });

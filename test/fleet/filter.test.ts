@@ -8,7 +8,10 @@ import type { StoredRuntime } from "../../src/fleet/store.ts";
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
 
 const fleet: readonly StoredRuntime[] = [
-  { name: "Build-1", last_seen: NOW, policy_version: "v2", os: "linux" },
+  {
+    ...{ name: "Build-1", last_seen: NOW, policy_version: "v2", os: "linux" },
+    labels: { env: "staging", team: "web" },
+  },
   { name: "build-2", last_seen: NOW - ONLINE_MS, policy_version: "v1", version: "2.3.1" },
   { name: "laptop", last_seen: NOW - IDLE_MS, policy_version: "v1", hostname: "ada.local" },
   { name: "silent", last_seen: NOW + 1 },
@@ -40,6 +43,13 @@ test("drifted runtimes are not offline and report another version than the activ
   assert.deepEqual(names({ drifted: "false" }), ["Build-1", "laptop", "silent"]);
   assert.deepEqual(names({ drifted: "true" }, ""), []);
   assert.deepEqual(names({ drifted: "true" }, "v1"), ["Build-1"]);
+});
+
+test("a runtime must have every label of a filter", () => {
+  assert.deepEqual(names({ label: ["env:staging"] }), ["Build-1"]);
+  assert.deepEqual(names({ label: ["team:web", "env:staging"] }), ["Build-1"]);
+  assert.deepEqual(names({ label: ["team:web", "env:production"] }), []);
+  assert.throws(() => names({ label: ["env:staging", "team"] }), /label: expected key:value/);
 });
 
 test("a filter that matches all runtimes makes no test", () => {

@@ -283,10 +283,13 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     await report(store, "default", { name: "a", os: "linux" });
     await report(store, "default", { name: "b", labels: { env: "production" } });
     await report(store, "default", { name: "c" });
-    const named = async (label: string) =>
+    const named = async (...label: string[]) =>
       (await collect(store.list("default", { ...ALL, label }))).map(({ name }) => name);
     assert.deepEqual(await named("env:staging"), ["a"]);
     assert.deepEqual(await named("constructor:yes"), ["a"]);
+    assert.deepEqual(await named("env:staging", "constructor:yes"), ["a"]);
+    assert.deepEqual(await named("constructor:yes", "env:production"), []);
+    assert.deepEqual(await named("env:staging", "env:production"), []);
     assert.deepEqual(await named("toString:yes"), []);
     assert.deepEqual(await store.labels("default", "a"), labels);
     assert.equal(await store.labels("default", "c"), undefined);

@@ -12,6 +12,7 @@ const parameters = {
   offset: { type: "integer", minimum: 0, default: 0, forgiving: true },
   days: { type: "integer", minimum: 1, maximum: 7 },
   free: { type: "integer" },
+  label: { type: "array", items: { type: "string" }, maxItems: 2 },
 } as const satisfies QueryParameters;
 
 const read = (search: string) => readQuery(parameters, search);
@@ -23,6 +24,7 @@ const UNSET = {
   offset: 0,
   days: undefined,
   free: undefined,
+  label: undefined,
 };
 
 test("without parameters, or with empty or unknown ones, every value is the default", () => {
@@ -30,6 +32,13 @@ test("without parameters, or with empty or unknown ones, every value is the defa
   for (const search of ["", "&", "=", "?", "other=1", empty.join("&"), "limit", "Limit=5"]) {
     assert.deepEqual(read(search), UNSET, search);
   }
+});
+
+test("a list has every value that is not empty, up to its limit", () => {
+  assert.deepEqual(read("label=a")["label"], ["a"]);
+  assert.deepEqual(read("label=a&q=x&label=&label=b")["label"], ["a", "b"]);
+  const message = "label: expected at most 2";
+  assert.throws(() => read("label=a&label=b&label=c"), new BadInput(message));
 });
 
 test("the first of repeated parameters counts, even if it is empty", () => {

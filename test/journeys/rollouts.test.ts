@@ -318,7 +318,11 @@ test("drift is the difference from the assigned version", async (t) => {
     runtimes.map((one: Answer["body"]) => [one.name, one.assigned_version]),
     [["m0", "v2"]],
   );
+  const both = (await app.get(`${API}/fleet?label=env:staging&label=env:production`)).body;
+  assert.deepEqual(both, { runtimes: [] });
   assert.equal((await app.get(`${API}/fleet?label=staging`)).status, 400);
+  const { body: refused } = await app.get(`${API}/fleet?${"label=a:b&".repeat(33)}`);
+  assert.equal(refused.error, "label: expected at most 32");
 });
 
 test("a step names the person, and organizations do not see each other's rollouts", async (t) => {

@@ -8,7 +8,7 @@ export interface Ran {
   readonly error: string;
 }
 
-/** What a command does between two looks at a service, and its clock. */
+/** The clock of a command, and its pauses between two looks at a service. */
 export interface Waiting {
   pause(ms: number): Promise<void>;
   now(): number;

@@ -66,7 +66,9 @@ export async function open(
 ): Promise<Response> {
   const url = new URL(prefix() + path, location.origin);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
+    for (const one of [value].flat()) {
+      if (one !== undefined && one !== "") url.searchParams.append(name, String(one));
+    }
   }
   const token = session()?.token;
   const headers: Record<string, string> = { Accept: "application/json", ...own };

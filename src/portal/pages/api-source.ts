@@ -26,7 +26,7 @@ export class ApiError extends Error {
 }
 
 /** The parameters of a request; empty ones are left out. */
-export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
+export type ApiQuery = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /** Reads one resource of the API; rejects with an `ApiError`. */
 export type ReadApi = <T>(path: string, query?: ApiQuery) => Promise<T>;

@@ -148,6 +148,7 @@ function parameters(row: RouteDescription): Html | undefined {
 }
 
 function range(parameter: NonNullable<RouteDescription["query"]>[string]): string {
+  if (parameter.type === "array") return `, repeated at most ${parameter.maxItems} times`;
   const fallback = parameter.default === undefined ? "" : `, default ${parameter.default}`;
   if (parameter.type !== "integer") return fallback;
   const { minimum, maximum } = parameter;

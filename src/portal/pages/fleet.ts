@@ -6,6 +6,7 @@ import {
   type RuntimeInstance,
   type RuntimeStatus,
 } from "../../fleet/schema.ts";
+import { labelsIn, MOST_LABELS } from "../../core/labels.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
@@ -38,7 +39,12 @@ const parameters = {
   q: string("Text that the name, host, system, version or policy version contains."),
   status: string("The status of the runtimes."),
   policy: string("The policy version of the runtimes."),
-  label: string("A label of the runtimes, as `key:value`."),
+  label: {
+    type: "array",
+    items: { type: "string" },
+    maxItems: MOST_LABELS,
+    description: "Labels of the runtimes, as `key:value`, repeated or with commas between them.",
+  },
   drifted: string("`true` shows the runtimes with another version than the one assigned to them."),
   sort: string(
     "The column that sorts the runtimes: `name`, `status`, `seen`, `policy`, `version` or `system`, or `drifted`, which puts drifted runtimes first. A `-` before it reverses the order.",
@@ -78,7 +84,7 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
       q,
       status: STATUSES.find((one) => one === status), // other values filter nothing
       policy_version: policy,
-      label: label?.includes(":") ? label : undefined,
+      label: label?.flatMap(labelsIn).slice(0, MOST_LABELS),
       drifted: drifted === "true" ? drifted : undefined,
     } as const;
     const order = FLEET_SORTS.find((one) => one === sort); // another text sorts nothing
@@ -152,7 +158,7 @@ function filters({ query, summary }: FleetModel): Html {
     <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
     ${choice({ id: "status", label: "Status", options: [option("", "Any", query.status), statuses] })}
     ${choice({ id: "policy", label: "Policy version", options: [option("", "Any", query.policy), policies] })}
-    ${textField({ id: "label", name: "label", label: "Label", value: query.label ?? "", placeholder: "env:staging", isOptional: true })}
+    ${textField({ id: "label", name: "label", label: "Labels", value: query.label?.join(", ") ?? "", placeholder: "env:staging, team:web", isOptional: true })}
     <div class="check">
       <label>
         <input
@@ -219,7 +225,7 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
     <th scope="row">
       <a class="clamp" href="${runtimeLink(name)}" title="${fullName(name)}">${name}</a>
       ${hostname === undefined ? undefined : html`<span class="under">${shorten(hostname, LONGEST_SHOWN)}</span>`}
-      ${labelLinks(runtime.labels)}
+      ${labelLinks(runtime.labels, model.query)}
     </th>
     <td>${badge(status, STATUS_TONES[status])}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>
@@ -238,13 +244,18 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
   </tr>`;
 }
 
-/** The labels of a runtime, each a link to the runtimes that have it. */
-export function labelLinks(labels: RuntimeInstance["labels"]): Html | undefined {
+/** The labels of a runtime, each a link that adds it to the filters, or leads to the runtimes that have it. */
+export function labelLinks(
+  labels: RuntimeInstance["labels"],
+  query: FleetFilters = {},
+): Html | undefined {
+  const chosen = query.label?.flatMap(labelsIn) ?? [];
+  const linkTo = (label: string): string =>
+    pageLink(FLEET_PATH, { ...query, label: [...new Set([...chosen, label])] });
   const all = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
   if (all.length === 0) return undefined;
   const links = all.map(
-    (label) =>
-      html`<a class="plain" href="${pageLink(FLEET_PATH, { label })}">${badge(label, "none")}</a> `,
+    (label) => html`<a class="plain" href="${linkTo(label)}">${badge(label, "none")}</a> `,
   );
   return html`<span class="under">${links}</span>`;
 }

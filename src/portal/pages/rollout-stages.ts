@@ -37,8 +37,7 @@ function stageRow(shown: Rollout, stage: RolloutStage, number: number, now: numb
         : [
             count(figures.assigned),
             count(figures.fetched),
-            html`<a
-                href="${pageLink("/portal/fleet", { policy: version, label: onlyLabel(stage) })}"
+            html`<a href="${pageLink("/portal/fleet", { policy: version, label: labelsOf(stage) })}"
                 >${count(figures.reporting)}</a
               >${figures.silent > 0 ? html` (${count(figures.silent)} silent)` : ""}`,
             share(figures.before),
@@ -67,18 +66,17 @@ function share({ commands, denied }: Decided): string {
     : `${count(denied)} of ${count(commands)} (${percent(denied, commands)})`;
 }
 
-/** The label of a stage that selects by one label alone, as the fleet is filtered by it. */
-function onlyLabel({ labels }: RolloutStage): string | undefined {
-  const [first] = Object.entries(labels ?? {});
-  return first?.join(":");
+/** The labels of a stage, as the fleet is filtered by them. */
+function labelsOf({ labels }: RolloutStage): readonly string[] {
+  return Object.entries(labels ?? {}).map((pair) => pair.join(":"));
 }
 
 /** The runtimes of a stage, as a link where the fleet can be filtered by them. */
 function whoLink(stage: RolloutStage): Html {
   const words = whoWords(stage);
   const [name, ...others] = stage.names ?? [];
-  const label = onlyLabel(stage);
-  if (label !== undefined) {
+  const label = labelsOf(stage);
+  if (label.length > 0) {
     return html`<a href="${pageLink("/portal/fleet", { label })}">${words}</a>`;
   }
   if (name !== undefined && others.length === 0) {

@@ -240,7 +240,9 @@ function conditionOf(
     }
   }
   if (version) parts.push(`policy_version = ${value(toText(version))}`);
-  if (label) parts.push(`labels @> ${value(JSON.stringify(labelOf(label)))}::jsonb`);
+  for (const wanted of label ?? []) {
+    parts.push(`labels @> ${value(JSON.stringify(labelOf(wanted)))}::jsonb`);
+  }
   if (drifted) {
     const isDrifted = driftCondition(query, now, value);
     parts.push(drifted === "true" ? isDrifted : `(${isDrifted}) IS NOT TRUE`);

@@ -98,3 +98,25 @@ browserTest("the fleet is accessible and fits, and names are never markup", asyn
   await visited.checkUnbroken();
   await checkLooks(t, url, "fleet");
 });
+
+browserTest("several labels narrow the fleet, typed or chosen one after another", async (t) => {
+  const own = await start(t);
+  const labelled = (name: string, env: string, team: string) =>
+    own.post("/api/v1/fleet/heartbeat", { name, labels: { env, team } });
+  await labelled("a", "prod", "web");
+  await labelled("b", "prod", "data");
+  await labelled("c", "staging", "web");
+  const { page } = await visit(t, `${own.url}/portal/fleet`);
+  const rows = page.getByRole("row");
+  await page.waitForLoadState("networkidle");
+  await page.getByLabel("Labels").fill("env:prod, team:web");
+  await page.getByText("1 of 3 runtimes").waitFor();
+  assert.match(await rows.nth(1).innerText(), /^a\s/);
+  await page.goto(`${own.url}/portal/fleet`);
+  await page.getByRole("link", { name: "Env:prod" }).first().click();
+  await page.getByText("2 of 3 runtimes").waitFor();
+  await page.getByRole("link", { name: "Team:data" }).click();
+  await page.waitForURL("**/portal/fleet?label=env%3Aprod&label=team%3Adata");
+  await page.getByText("1 of 3 runtimes").waitFor();
+  assert.equal(await page.getByLabel("Labels").inputValue(), "env:prod, team:data");
+});

@@ -21,7 +21,17 @@ type Unset =
   | "adminEmail"
   | "adminPassword"
   | "checkpointFile"
-  | "checkpointUrl";
+  | "checkpointUrl"
+  | "logSigningKey"
+  | "logSigningKeyPrevious";
+
+/** Settings that have no effect unless logs are signed. */
+const NEED_CHECKPOINTS = [
+  "checkpointFile",
+  "checkpointUrl",
+  "logSigningKey",
+  "logSigningKeyPrevious",
+] as const;
 
 /** Checked settings. `requireAuth` is called on every request, so that the switch works at once. */
 export type Config = Omit<Values, "requireAuth" | Unset> & {
@@ -167,7 +177,7 @@ function build(read: (option: Option) => { name: string; given: string | undefin
     const { name } = read("checkpointSeconds");
     throw new ConfigError(`${name}: expected 0 with a database, whose logs are not signed yet`);
   }
-  for (const option of ["checkpointFile", "checkpointUrl"] as const) {
+  for (const option of NEED_CHECKPOINTS) {
     if (values[option] === undefined || values.checkpointSeconds > 0) continue;
     const [target, seconds] = [read(option).name, read("checkpointSeconds").name];
     throw new ConfigError(`${target}: needs ${seconds} above 0, or no checkpoint is made`);

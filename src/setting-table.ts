@@ -89,6 +89,10 @@ export const settingTable = {
   ),
   /** The seconds between two signed checkpoints of a log that grows; 0 signs none. Not with `databaseUrl`. */
   checkpointSeconds: setting("CHECKPOINT_SECONDS", integer(0, 86_400), "0"),
+  /** The Ed25519 key that signs checkpoints, as PKCS#8 PEM or the path of a file with it. */
+  logSigningKey: setting("LOG_SIGNING_KEY", anyText, undefined, true),
+  /** The key before it, which signs the first checkpoint of the new key too. */
+  logSigningKeyPrevious: setting("LOG_SIGNING_KEY_PREVIOUS", anyText, undefined, true),
   /** A file that gets a copy of every checkpoint; it should be on a disk of another machine. */
   checkpointFile: setting("CHECKPOINT_FILE", anyText, undefined),
   /** An http or https URL that every checkpoint is posted to, such as that of a witness. */

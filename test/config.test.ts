@@ -70,7 +70,7 @@ const DEFAULTS = {
 };
 
 /** They need `checkpointSeconds`; the journeys of checkpoints test them. */
-const ofCheckpoints = ["checkpointFile", "checkpointUrl"];
+const ofCheckpoints = ["checkpointFile", "checkpointUrl", "logSigningKey", "logSigningKeyPrevious"];
 
 function assertHasDefaults(config: Config, changes: object): void {
   const values = valuesOf(config);

@@ -1,4 +1,4 @@
-/** The public key and the kept checkpoints that a command is given. */
+/** The public keys and the kept checkpoints that a command is given. */
 import { readFile } from "node:fs/promises";
 import { isObject } from "../core/validate.ts";
 import { openCheckpoint } from "../proof/checkpoint.ts";
@@ -6,37 +6,43 @@ import type { ProofEvidence } from "../proof/evidence.ts";
 import { parseVkey, verifierOf, type Verifier } from "../proof/note.ts";
 import { InputError, UsageError } from "./command.ts";
 
-/** The key of an option `--key`. */
-export function readKey(vkey: string): Verifier {
-  try {
-    return parseVkey(vkey);
-  } catch (error) {
-    throw new UsageError(`--key: ${(error as Error).message}`, { cause: error });
-  }
+/** The keys of the options `--key`. */
+export function readKeys(vkeys: readonly string[]): readonly Verifier[] {
+  return vkeys.map((vkey) => {
+    try {
+      return parseVkey(vkey);
+    } catch (error) {
+      throw new UsageError(`--key: ${(error as Error).message}`, { cause: error });
+    }
+  });
 }
 
 /**
  * Reads checkpoints that were kept elsewhere. A file has one or more signed notes, or the lines of a
  * `checkpoints.jsonl`.
  *
- * @throws InputError naming a file that has none, or one that the key did not sign
+ * @throws InputError naming a file that has none, or one that no key signed
  */
-export async function readEvidence(vkey: string, files: readonly string[]): Promise<ProofEvidence> {
-  const verifier = readKey(vkey);
+export async function readEvidence(
+  vkeys: readonly string[],
+  files: readonly string[],
+): Promise<ProofEvidence> {
+  const verifiers = readKeys(vkeys);
   const kept: ProofEvidence["kept"][number][] = [];
   for (const file of files) {
     const notes = notesIn((await readInput(file)).toString("utf8"));
     if (notes.length === 0) throw new InputError(`${file}: has no checkpoint`);
     for (const note of notes) {
       try {
-        const signed = verifierOf(note.slice(0, note.indexOf("\n")), verifier.key);
-        kept.push({ ...openCheckpoint(note, [signed]), file });
+        const origin = note.slice(0, note.indexOf("\n"));
+        const ofLog = verifiers.map(({ key }) => verifierOf(origin, key));
+        kept.push({ ...openCheckpoint(note, ofLog), file });
       } catch (error) {
         throw new InputError(`${file}: ${(error as Error).message}`, { cause: error });
       }
     }
   }
-  return { verifier, kept };
+  return { verifiers, kept };
 }
 
 /** Reads a file that a command is given. */

@@ -1,9 +1,11 @@
+import type { KeyObject } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import { signerOf, vkeyOf } from "../proof/note.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
 import type { ProvenLine } from "../signed-logs/prove.ts";
+import { readKey } from "../signed-logs/signing-keys.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { readLogKey } from "../storage/files/proof/log-key.ts";
 import { proveStored } from "../storage/files/proof/offline.ts";
@@ -12,7 +14,7 @@ import { readArguments, required } from "./arguments.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { requireDataDirectory } from "./existing.ts";
 import { errorOf, serviceOf } from "./policy/service.ts";
-import { readKey } from "./proof-evidence.ts";
+import { readKeys } from "./proof-evidence.ts";
 
 const text = { type: "string" } as const;
 const OPTIONS = {
@@ -20,7 +22,7 @@ const OPTIONS = {
   organization: text,
   activity: { type: "boolean" },
   url: text,
-  key: text,
+  key: { type: "string", multiple: true },
   event: text,
   out: text,
 } as const;
@@ -28,7 +30,7 @@ const OPTIONS = {
 export const proveCommand: CliCommand = {
   name: "prove",
   usage:
-    "EVENT_ID (--data DIR [--organization ID] [--activity] | --url URL) [--key VKEY] [--event FILE] [--out FILE]",
+    "EVENT_ID (--data DIR [--organization ID] [--activity] | --url URL) [--key VKEY]… [--event FILE] [--out FILE]",
   summary: "Make the proof that an event is part of its log",
   details: `  --data DIR           the data directory, or a backup of it; a server may run on it
   --organization ID    the organization; "default" when absent
@@ -43,13 +45,13 @@ verify-proof" checks both files without the server. Nothing in DIR is changed. W
 of the service is in SIGNALBOX_API_KEY (of the scope runtime), or a user's token in SIGNALBOX_TOKEN.`,
   async run(args, terminal) {
     const { values, positionals } = readArguments(args, OPTIONS, ["EVENT_ID"]);
-    const { key, event, out } = values;
-    const verifier = key === undefined ? undefined : readKey(key);
+    const { key = [], event, out } = values;
+    const verifiers = readKeys(key);
     const [wanted = ""] = positionals;
     const { line, proof } = await (values.url === undefined
       ? readProven(values, wanted)
       : fetchProven(values, wanted, terminal));
-    if (verifier !== undefined) verifyProof(proof, line, verifier);
+    if (verifiers.length > 0) verifyProof(proof, line, ...verifiers);
     if (event !== undefined) await write("--event", event, `${line.toString()}\n`);
     if (out === undefined) terminal.out(proof);
     else await write("--out", out, proof);
@@ -59,23 +61,33 @@ of the service is in SIGNALBOX_API_KEY (of the scope runtime), or a user's token
 
 export const logKeyCommand: CliCommand = {
   name: "log-key",
-  usage: "NAME --data DIR",
+  usage: "NAME (--data DIR | --private-key FILE)",
   summary: "Print the public key that verifies checkpoints and proofs",
-  details: `  --data DIR           the data directory
+  details: `  --data DIR           the data directory, for the key that the server keeps there
+  --private-key FILE   the file of LOG_SIGNING_KEY
 
 NAME is the name of a log, the first line of its checkpoints, such as
-signalbox.example.com/default/audit. All logs of a directory have one key, but each its own name.
+signalbox.example.com/default/audit. All logs of a service have one key, but each its own name.
 Keep the key away from the server: those who can change it can forge what it verifies.`,
   async run(args, terminal) {
-    const { values, positionals } = readArguments(args, { data: text }, ["NAME"]);
-    const layout = new Layout(resolve(required("data", values.data)));
-    await requireDataDirectory(layout);
-    const key = await readLogKey(systemFiles, layout);
+    const options = { data: text, "private-key": text } as const;
+    const { values, positionals } = readArguments(args, options, ["NAME"]);
+    const { data, "private-key": file } = values;
+    const isGiven = file !== undefined;
+    if (isGiven && data !== undefined) throw new UsageError("--data: not with --private-key");
+    const key = await (isGiven ? readKey("--private-key", file) : readStored(data));
     if (key === undefined) throw new Error("There is no log-key: set CHECKPOINT_SECONDS");
     terminal.out(`${vkeyOf(signerOf(positionals[0] ?? "", key))}\n`);
     return 0;
   },
 };
+
+/** Reads the private key of a data directory. */
+async function readStored(data: string | undefined): Promise<KeyObject | undefined> {
+  const layout = new Layout(resolve(required("data", data)));
+  await requireDataDirectory(layout);
+  return readLogKey(systemFiles, layout);
+}
 
 interface Place {
   readonly data?: string | undefined;

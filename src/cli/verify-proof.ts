@@ -3,30 +3,32 @@ import { MalformedProof } from "../proof/errors.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
 import { readArguments, required } from "./arguments.ts";
 import { InputError, type CliCommand } from "./command.ts";
-import { readInput, readKey } from "./proof-evidence.ts";
+import { readInput, readKeys } from "./proof-evidence.ts";
 
 const text = { type: "string" } as const;
+const texts = { type: "string", multiple: true } as const;
 
 export const verifyProofCommand: CliCommand = {
   name: "verify-proof",
-  usage: "FILE --event FILE --key VKEY",
+  usage: "FILE --event FILE --key VKEY…",
   summary: "Check that an event is part of a log, by its proof and the log's public key",
   details: `  --event FILE   the event as it was exported: its line of the NDJSON, byte for byte
-  --key VKEY     the log's public key, as NAME+ID+BASE64
+  --key VKEY     the log's public key, as NAME+ID+BASE64; repeat it for a log that changed its key
 
 FILE is a proof in the format c2sp.org/tlog-proof. Needs no server and no network. Take the key from
 a place that the operator of the log cannot change, such as your notes of the first day.
 Exit codes: 0 the event is part of the log, 1 it is not proven, and why, 2 the arguments or a file
 are not understood.`,
   async run(args, { out }) {
-    const { values, positionals } = readArguments(args, { event: text, key: text }, ["FILE"]);
+    const { values, positionals } = readArguments(args, { event: text, key: texts }, ["FILE"]);
     const file = positionals[0] ?? "";
     const event = required("event", values.event);
-    const verifier = readKey(required("key", values.key));
+    required("key", values.key?.[0]);
+    const verifiers = readKeys(values.key ?? []);
     const proof = (await readInput(file)).toString("utf8");
     const line = await readEvent(event);
     try {
-      const { index, checkpoint } = verifyProof(proof, line, verifier);
+      const { index, checkpoint } = verifyProof(proof, line, ...verifiers);
       const { origin, size } = checkpoint;
       out(printable(`${event}: is event ${index} of the first ${size} in ${origin}`) + "\n");
       return 0;

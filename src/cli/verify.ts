@@ -19,12 +19,13 @@ import { requireDataDirectory } from "./existing.ts";
 
 export const verifyCommand: CliCommand = {
   name: "verify",
-  usage: "DIR [--key VKEY [--checkpoint FILE]…] [--json] | --database URL [--json]",
+  usage: "DIR [--key VKEY… [--checkpoint FILE]…] [--json] | --database URL [--json]",
   summary: "Check a data directory, a backup or a database, and report every fault with its place",
   details: `  --json             one JSON object: ok, problems, notes, and what was looked at
   --database URL     a PostgreSQL database; DATABASE_URL when there is neither it nor DIR
   --key VKEY         the public key of the logs, as NAME+ID+BASE64: also compares every event with
-                     the signed checkpoints, and tells which was changed, removed, added or moved
+                     the signed checkpoints, and tells which was changed, removed, added or moved;
+                     repeat it for logs that changed their key
   --checkpoint FILE  checkpoints that were kept elsewhere; repeatable
 
 Every snapshot, every line of every log, the policies' hashes, the checksums of indexes, who may
@@ -40,7 +41,7 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
     const options = {
       json: { type: "boolean" },
       database: { type: "string" },
-      key: { type: "string" },
+      key: { type: "string", multiple: true },
       checkpoint: { type: "string", multiple: true },
     } as const;
     const { values, positionals } = readArguments(args, options, isDatabase ? [] : ["DIR"]);

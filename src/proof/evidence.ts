@@ -1,14 +1,14 @@
-/** Checks a stored log by what a verifier brings: a public key, and checkpoints that were kept elsewhere. */
+/** Checks a stored log by what a verifier brings: public keys, and checkpoints that were kept elsewhere. */
 import { firstOf, openCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { UnknownSigner } from "./errors.ts";
 import { checkLog } from "./log-check.ts";
 import { verifierOf, type Verifier } from "./note.ts";
 import type { StoredLog } from "./stored-log.ts";
 
-/** A key and checkpoints that come from outside of what is checked. */
+/** Keys and checkpoints that come from outside of what is checked. */
 export interface ProofEvidence {
-  /** The public key. Its name is of one log; the key itself signs for all. */
-  readonly verifier: Verifier;
+  /** The public keys. Their names are of one log; the keys themselves sign for all. */
+  readonly verifiers: readonly Verifier[];
   /** Checkpoints that were kept elsewhere, with the names of their files. */
   readonly kept: readonly (Checkpoint & { readonly file: string })[];
 }
@@ -40,7 +40,7 @@ export function isOriginOf(origin: string, { organization, log }: NamedLog): boo
   return origin.endsWith(`/${organization}/${log}`);
 }
 
-/** The checkpoints that are stored with a log, and that the key signed. */
+/** The checkpoints that are stored with a log, and that a known key signed. */
 export class StoredCheckpoints {
   readonly #log: NamedLog;
   readonly #evidence: ProofEvidence;
@@ -63,7 +63,8 @@ export class StoredCheckpoints {
       const note = read();
       const origin = note.slice(0, note.indexOf("\n"));
       if (!isOriginOf(origin, this.#log)) throw new Error(`is of the log ${origin}`);
-      this.#found.push(openCheckpoint(note, [verifierOf(origin, this.#evidence.verifier.key)]));
+      const verifiers = this.#evidence.verifiers.map(({ key }) => verifierOf(origin, key));
+      this.#found.push(openCheckpoint(note, verifiers));
     } catch (error) {
       const said = `${where}: ${(error as Error).message}`;
       if (error instanceof UnknownSigner) this.#others.push(said);

@@ -149,6 +149,12 @@ export function openNote(
   return { text, signers };
 }
 
+/** Whether a note has a signature of a key, right or wrong. */
+export function isSignedBy(note: string, { name, id }: Verifier): boolean {
+  const { signatures } = parseNote(note);
+  return signatures.some((one) => one.name === name && one.id === id);
+}
+
 function parseNote(note: string | Buffer): { text: string; signatures: readonly Signature[] } {
   const bytes = Buffer.from(note);
   if (bytes.length > MAX_NOTE_BYTES) throw new MalformedProof("a note is at most 1 MiB long");

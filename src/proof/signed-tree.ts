@@ -6,17 +6,12 @@
  * of them leaves a tree that goes on from its position, and whose root at the size of every signed checkpoint is
  * the signed one. A tree for which this does not hold signs nothing.
  */
-import {
-  checkpointOf,
-  firstLine,
-  firstOf,
-  formatCheckpoint,
-  openCheckpoint,
-} from "./checkpoint.ts";
+import type { KeyObject } from "node:crypto";
+import { checkpointOf, firstLine, firstOf, formatCheckpoint } from "./checkpoint.ts";
 import { UnknownSigner } from "./errors.ts";
 import { GrowingTree } from "./growing-tree.ts";
 import { HASH_BYTES, writeLeafHash } from "./merkle.ts";
-import { signNote, verifierOf, type Signer } from "./note.ts";
+import { openNote, signerOf, signNote, type Signer } from "./note.ts";
 import { rootFromTiles, TILE_WIDTH, type TileReader } from "./tiles.ts";
 
 /** The log is not the one that was signed, so nothing more is signed. */
@@ -51,6 +46,8 @@ export class SignedTree<Position extends { readonly size: number }> {
   #position: Position | undefined;
   #note: string | undefined;
   #signed: { readonly size: number; readonly first: number } | undefined;
+  /** The earlier keys that signed the last checkpoint, until the new key has signed one. */
+  #leaving: readonly Signer[] = [];
 
   private constructor(
     own: TreeStore<Position>,
@@ -67,11 +64,13 @@ export class SignedTree<Position extends { readonly size: number }> {
   /**
    * Opens a tree.
    *
+   * @param earlier keys that may have signed its last checkpoint; they sign the next one too
    * @throws Contradiction if its hashes are not those of its last checkpoint
    */
   static async open<Position extends { readonly size: number }>(
     own: TreeStore<Position>,
     signer: Signer,
+    earlier: readonly KeyObject[] = [],
   ): Promise<SignedTree<Position>> {
     const position = await own.readPosition();
     const note = await own.lastNote();
@@ -88,7 +87,7 @@ export class SignedTree<Position extends { readonly size: number }> {
     });
     const opened = new SignedTree(own, signer, tree, pending);
     opened.#position = position;
-    if (note !== undefined) await opened.#accept(note);
+    if (note !== undefined) await opened.#accept(note, earlier);
     return opened;
   }
 
@@ -152,10 +151,11 @@ export class SignedTree<Position extends { readonly size: number }> {
     const extensions = first > 0 ? [firstLine(first)] : [];
     const origin = this.#signer.name;
     const text = formatCheckpoint({ origin, size, root: this.#tree.root(), extensions });
-    const note = signNote(text, [this.#signer]);
+    const note = signNote(text, [this.#signer, ...this.#leaving]);
     await this.#own.appendNotes([note]);
     this.#note = note;
     this.#signed = { size, first };
+    this.#leaving = [];
     return note;
   }
 
@@ -168,17 +168,25 @@ export class SignedTree<Position extends { readonly size: number }> {
   }
 
   /**
-   * Takes the last checkpoint over, if the tree had its root at its size. One of another key, as in a restored
-   * backup, is compared too, and then signed anew.
+   * Takes the last checkpoint over, if the tree had its root at its size. One of another key, as after a change of
+   * the key or in a restored backup, is compared too, and then signed anew.
    */
-  async #accept(note: string): Promise<void> {
+  async #accept(note: string, earlier: readonly KeyObject[]): Promise<void> {
     const checkpoint = checkpointOf(note);
     const { origin, size, root } = checkpoint;
     const isRight =
       size <= this.#tree.size && (await rootFromTiles(size, this.#own.tiles)).equals(root);
     if (!isRight) throw new Contradiction("its hashes are not those of its last checkpoint");
+    // The note may be under another name, if the address of the service was changed.
+    const keys = [this.#signer.privateKey, ...earlier];
+    const known = keys.map((key) => signerOf(origin, key));
     try {
-      openCheckpoint(note, [verifierOf(origin, this.#signer.key)]);
+      const found = openNote(note, known).signers;
+      const signers = keys.filter((_, i) => known[i] !== undefined && found.includes(known[i]));
+      if (!signers.includes(this.#signer.privateKey)) {
+        this.#leaving = signers.map((key) => signerOf(this.#signer.name, key));
+        return;
+      }
     } catch (error) {
       if (error instanceof UnknownSigner) return;
       throw new Contradiction("its last checkpoint was changed", { cause: error });

@@ -56,6 +56,7 @@ export function parseProof(text: string): TlogProof {
 /**
  * Verifies that a line is part of a log, by a proof file and the log's key, and without the log.
  *
+ * @param verifiers the keys of the log, of which one has signed the checkpoint
  * @param line the line as it is stored and exported, without its line end
  * @returns the line's index, and the checkpoint that contains it
  * @throws MalformedProof if the text is not a proof; FailedProof if it does not prove the claim
@@ -63,13 +64,14 @@ export function parseProof(text: string): TlogProof {
 export function verifyProof(
   text: string,
   line: Uint8Array,
-  verifier: Verifier,
+  ...verifiers: readonly Verifier[]
 ): { readonly index: number; readonly checkpoint: Checkpoint } {
   const { index, hashes, checkpoint: note } = parseProof(text);
-  const checkpoint = openCheckpoint(note, [verifier]);
+  const checkpoint = openCheckpoint(note, verifiers);
   const { origin, size, root } = checkpoint;
-  if (origin !== verifier.name) {
-    throw new FailedProof(`the checkpoint is of the log ${origin}, the key of ${verifier.name}`);
+  const other = verifiers.find(({ name }) => name !== origin);
+  if (other !== undefined) {
+    throw new FailedProof(`the checkpoint is of the log ${origin}, the key of ${other.name}`);
   }
   if (!verifyInclusion(leafHash(line), index, size, hashes, root)) {
     throw new FailedProof(

@@ -2,7 +2,7 @@
 import { Conflict, NotFound } from "../core/errors.ts";
 import { checkpointOf } from "../proof/checkpoint.ts";
 import { HASH_BYTES } from "../proof/merkle.ts";
-import { vkeyOf, type Verifier } from "../proof/note.ts";
+import { isSignedBy, vkeyOf, type Verifier } from "../proof/note.ts";
 import { consistencyProof, tilePath, tileWidth } from "../proof/tiles.ts";
 import { proofOf, type LoggedLine, type StoredTree } from "./prove.ts";
 import type { LogName, SignedLogs } from "./store.ts";
@@ -19,6 +19,14 @@ export interface StoredTrees {
 
 /** The answers from trees. */
 export function signedLogsOf({ verifierOf, treeOf, find, signFor }: StoredTrees): SignedLogs {
+  /** The last checkpoint. One is signed if the log has a line and there is none, or if the key was changed since. */
+  const currentNote = async (organization: string, log: LogName): Promise<string | undefined> => {
+    const tree = treeOf(organization, log);
+    const note = await tree.lastNote();
+    if (note !== undefined && isSignedBy(note, verifierOf(organization, log))) return note;
+    await signFor(organization, log);
+    return tree.lastNote();
+  };
   return {
     verifier: (organization, log) => vkeyOf(verifierOf(organization, log)),
     async signedSize(organization, log) {
@@ -26,12 +34,7 @@ export function signedLogsOf({ verifierOf, treeOf, find, signFor }: StoredTrees)
       return note === undefined ? undefined : checkpointOf(note).size;
     },
     async checkpoint(organization, log) {
-      const tree = treeOf(organization, log);
-      let note = await tree.lastNote();
-      if (note === undefined) {
-        await signFor(organization, log); // the first one, if the log has a line
-        note = await tree.lastNote();
-      }
+      const note = await currentNote(organization, log);
       if (note === undefined) throw new NotFound("The log is empty, and so has no checkpoint yet");
       return note;
     },
@@ -41,6 +44,7 @@ export function signedLogsOf({ verifierOf, treeOf, find, signFor }: StoredTrees)
         const what = log === "audit" ? "audit event" : "activity entry";
         throw new NotFound(`There is no ${what} "${id}"`);
       }
+      await currentNote(organization, log);
       const tree = treeOf(organization, log);
       const prove = async () => proofOf(tree, found.line, await found.index());
       let proof = await prove();

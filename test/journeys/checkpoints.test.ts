@@ -173,7 +173,7 @@ test("a file for checkpoints that cannot be written degrades the service, and ge
       files: systemFiles,
       layout,
       now: () => 0,
-      key: newPrivateKey(),
+      keys: { key: newPrivateKey(), earlier: [] },
       host: "h",
       seconds: 86_400,
       writers: [],

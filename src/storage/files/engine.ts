@@ -13,6 +13,7 @@ import { signedLogsOf } from "../../signed-logs/answers.ts";
 import { CheckpointDelivery } from "../../signed-logs/checkpoint-delivery.ts";
 import { contradictionEntry } from "../../signed-logs/contradiction-entry.ts";
 import { KeptCopies } from "../../signed-logs/kept-copies.ts";
+import { readSigningKeys } from "../../signed-logs/signing-keys.ts";
 import { stageFiles } from "../backup/staging.ts";
 import { DamageRegister } from "../damage.ts";
 import { checkFormat, readOrCreateSecret, closeToOthers } from "../data-directory.ts";
@@ -31,7 +32,7 @@ import { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { FileFleet } from "./fleet.ts";
 import { FileKeys } from "./keys.ts";
 import { FileOrganizations } from "./organizations.ts";
-import { readOrCreateLogKey } from "./proof/log-key.ts";
+import { readLogKey, readOrCreateLogKey } from "./proof/log-key.ts";
 import { Notary } from "./proof/notary.ts";
 import { storedTreesOf } from "./proof/stored-trees.ts";
 import { moveOf, readUnfinishedMove } from "./move.ts";
@@ -192,10 +193,14 @@ async function openStores(
   });
   if (config.checkpointSeconds > 0) {
     const { checkpointUrl: url } = config;
+    const keptKey = {
+      read: () => readLogKey(files, layout),
+      readOrCreate: () => readOrCreateLogKey(files, layout),
+    };
     const keep = async (note: string): Promise<void> => notary?.keep(note);
     notary = opened.keep(
       new Notary({
-        ...{ files, layout, now, log, key: await readOrCreateLogKey(files, layout) },
+        ...{ files, layout, now, log, keys: await readSigningKeys(config, keptKey) },
         host: config.baseUrl === undefined ? "signalbox" : new URL(config.baseUrl).host,
         seconds: config.checkpointSeconds,
         copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,

@@ -1,5 +1,4 @@
 import { relative, sep } from "node:path";
-import type { KeyObject } from "node:crypto";
 import { describeError, type Log } from "../../../core/log.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
 import { SECOND_MS, type Clock } from "../../../core/clock.ts";
@@ -16,6 +15,7 @@ import { logParts, treeDirectory, TREES, type LogPart, type TreeName } from "./l
 import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";
 import type { KeptCopies } from "../../../signed-logs/kept-copies.ts";
 import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
+import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
 import { TreeFiles, type TreePosition } from "./tree-files.ts";
 
 /** The most trees in memory, some 16 KiB each; the others are read from their files when they are needed. */
@@ -32,7 +32,7 @@ export interface NotaryParts {
   readonly layout: Layout;
   readonly now: Clock;
   readonly log: Log;
-  readonly key: KeyObject;
+  readonly keys: SigningKeys;
   /** The first part of the names of all trees. */
   readonly host: string;
   readonly seconds: number;
@@ -143,8 +143,8 @@ export class Notary {
 
   /** The key of a tree. */
   signerOf(id: string, tree: TreeName): Signer {
-    const { key, host } = this.#parts;
-    return signerOf(`${host}/${id}/${tree}`, key);
+    const { keys, host } = this.#parts;
+    return signerOf(`${host}/${id}/${tree}`, keys.key);
   }
 
   /** The files of a log, each with its acknowledged bytes. */
@@ -247,9 +247,9 @@ export class Notary {
   async #open(id: string, tree: TreeName): Promise<SignedTree<TreePosition>> {
     const known = this.#trees.get(`${id} ${tree}`);
     if (known !== undefined) return known;
-    const { files, layout } = this.#parts;
+    const { files, layout, keys } = this.#parts;
     const own = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
-    const opened = await SignedTree.open(own, this.signerOf(id, tree));
+    const opened = await SignedTree.open(own, this.signerOf(id, tree), keys.earlier);
     this.#trees.set(`${id} ${tree}`, opened);
     const [oldest] = this.#trees.keys();
     if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);

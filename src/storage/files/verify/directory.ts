@@ -11,7 +11,7 @@ import { verifyTree } from "./tree.ts";
  * Checks a whole data directory that no server uses. Nothing is changed: faults that a start would repair are
  * reported as notes.
  *
- * @param evidence the key and the checkpoints to check the logs against; without them they are not
+ * @param evidence the keys and the checkpoints to check the logs against; without them they are not
  */
 export async function verifyDirectory(
   files: FileOperations,

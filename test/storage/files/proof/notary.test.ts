@@ -23,7 +23,7 @@ async function fixture() {
         files: systemFiles,
         layout,
         now: () => 0,
-        key: newPrivateKey(),
+        keys: { key: newPrivateKey(), earlier: [] },
         host: "h",
         seconds: 86_400,
       },

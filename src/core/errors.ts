@@ -80,6 +80,11 @@ export class Misdirected extends Refusal {
   readonly status = 421;
 }
 
+/** The request has too many headers. RFC 6585 §5. */
+export class TooManyHeaders extends Refusal {
+  readonly status = 431;
+}
+
 /** The body is not `application/json`, or has an unsupported encoding. */
 export class UnsupportedMediaType extends Refusal {
   readonly status = 415;

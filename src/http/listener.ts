@@ -13,7 +13,7 @@ import { ClientGone, Exchange } from "./exchange.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
-import { checkAuthorization, checkHost, pickHeaders, splitTarget } from "./request.ts";
+import { checkAuthorization, checkHead, pickHeaders, splitTarget } from "./request.ts";
 import { discard, empty, StreamReply } from "./reply.ts";
 import { refuse, respond } from "./respond.ts";
 import type { Route } from "./route.ts";
@@ -40,7 +40,7 @@ function begin<Needs>(exchange: Exchange<Needs>): void {
     if (origin !== undefined && parts.isAllowedOrigin(origin)) {
       exchange.originHeaders = originHeaders(origin);
     }
-    checkHost(request, parts.isAllowedHost);
+    checkHead(request, parts.isAllowedHost);
     const { path, search } = splitTarget(request.url ?? "");
     exchange.search = search;
     if (method === "OPTIONS") return answerOptions(exchange, path);

@@ -2,9 +2,15 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { canonicalAddress } from "../core/address.ts";
-import { BadInput, Misdirected } from "../core/errors.ts";
+import { BadInput, Misdirected, TooManyHeaders } from "../core/errors.ts";
 import type { HostRule } from "./host-rule.ts";
 import type { HeaderParameters } from "./route.ts";
+
+/**
+ * The most headers of a request, as in other servers. Names and values are kept apart: without this bound, the 16 KiB of
+ * headers that have not ended yet would take 150 KiB of memory on each connection.
+ */
+export const MOST_HEADERS = 100;
 
 /** The two halves of a request target; `search` has no `?`. */
 export interface Target {
@@ -34,8 +40,9 @@ export function splitTarget(url: string): Target {
 }
 
 /**
- * Checks the version, the Host and the framing of a request:
+ * Checks the version, the headers and the framing of a request:
  *
+ * - It has at most `MOST_HEADERS` headers. Node drops the others, which may be a Host or a key.
  * - It must be HTTP/1; Node's parser accepts 2.0 as well.
  * - It must have exactly one Host (RFC 9112 §3.2); Node's own check answers without a body. The service must
  *   answer to the host in the target, or otherwise in the header.
@@ -43,9 +50,11 @@ export function splitTarget(url: string): Target {
  *   HTTP/1.0.
  *
  * @param isAllowed `undefined` if any host is allowed
- * @throws BadInput or Misdirected
+ * @throws TooManyHeaders, BadInput or Misdirected
  */
-export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void {
+export function checkHead(request: IncomingMessage, isAllowed?: HostRule): void {
+  if (request.rawHeaders.length > 2 * MOST_HEADERS)
+    throw new TooManyHeaders(`Headers: expected at most ${MOST_HEADERS}`);
   if (request.httpVersionMajor !== 1)
     throw new BadInput("Only HTTP/1.0 and HTTP/1.1 are spoken here");
   const framing = request.headers["transfer-encoding"];

@@ -12,6 +12,7 @@ import type { IdSource } from "../core/ids.ts";
 import { Connections } from "./connections.ts";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../core/timers.ts";
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
+import { MOST_HEADERS } from "./request.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";
 
@@ -63,7 +64,7 @@ export async function listen(
   const { latest } = connections;
   const answer = inTurn(listener, latest);
   const server = createServer({ ...LIMITS, ...limits }, answer);
-  server.maxHeadersCount = 0; // Node would drop headers beyond 2,000, and with them a Host or a key
+  server.maxHeadersCount = MOST_HEADERS + 1; // with one more the request is refused: Node drops later headers
   server.on("connection", (socket) => connections.add(socket));
   server.on("checkContinue", answer); // a refusal is then sent before the client sends the body
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {

@@ -21,7 +21,10 @@ const REFUSALS: Readonly<Record<number, readonly [name: string, description: str
   415: ["UnsupportedMediaType", "The body is not JSON, or its encoding is not gzip."],
   421: ["MisdirectedRequest", "The server does not answer to the name in `Host`."],
   429: ["TooManyRequests", "A rate limit or a quota is exceeded; the error names it."],
-  431: ["RequestHeaderFieldsTooLarge", "The request line and headers exceed the limit."],
+  431: [
+    "RequestHeaderFieldsTooLarge",
+    "The request line and headers, or the number of headers, exceed the limit.",
+  ],
   500: ["InternalServerError", "The service or its storage failed."],
   503: ["ServiceUnavailable", "The service cannot process the request now. Try again later."],
   507: ["InsufficientStorage", "The organization's audit quota is reached, or the disk is full."],

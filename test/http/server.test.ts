@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { later, type Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
+import { MOST_HEADERS } from "../../src/http/request.ts";
 import { listen } from "../../src/http/server.ts";
 import type { WireAnswer } from "./connection.ts";
 import { serve, until } from "./serve.ts";
@@ -95,7 +96,7 @@ test("HTTP/2 that was not negotiated is a 400", async (t) => {
   assert.equal((await connection.next()).status, 400);
 });
 
-test("a header is read even after many other headers", async (t) => {
+test("the last of as many headers as are allowed is read, and one more is a 431", async (t) => {
   const seen: unknown[] = [];
   const { open } = await serve(t, rows, {
     resolveCaller: (_access, _surface, { apiKey }) => {
@@ -103,11 +104,23 @@ test("a header is read even after many other headers", async (t) => {
       return { organization: "default", actor: undefined };
     },
   });
-  const many = Array.from({ length: 3_000 }, () => "a:");
+  const others = (count: number) => Array.from({ length: count - 2 }, () => "a:");
   const connection = open();
-  connection.send("GET /alive HTTP/1.1", ...many, "Host: a", "X-API-Key: k", "", "");
+  const send = (count: number) =>
+    connection.send("GET /alive HTTP/1.1", ...others(count), "Host: a", "X-API-Key: k", "", "");
+  send(MOST_HEADERS);
   assert.equal((await connection.next()).status, 200);
+  for (const count of [MOST_HEADERS + 1, 3_000]) {
+    send(count);
+    assert.equal((await connection.next()).status, 431);
+  }
   assert.deepEqual(seen, ["k"]);
+});
+
+test("a second Host is a 400 even after many other headers", async (t) => {
+  const { open } = await serve(t, rows);
+  const connection = open();
+  const many = Array.from({ length: MOST_HEADERS - 2 }, () => "a:");
   connection.send("GET /alive HTTP/1.1", "Host: a", ...many, "Host: b", "", "");
   assert.equal((await connection.next()).status, 400);
 });

@@ -18,6 +18,7 @@ import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { MAX_WAITING_REQUESTS } from "../../src/http/pipeline.ts";
+import { MOST_HEADERS } from "../../src/http/request.ts";
 import { STALLED_MS } from "../../src/http/respond.ts";
 import { LIMITS } from "../../src/http/server.ts";
 import * as turns from "../../src/core/turns.ts";
@@ -60,8 +61,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 const said = [
   `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
   `over PostgreSQL unlimited | ${MOST_LABEL_LENGTH / MIB} Mi characters | 429 |`,
-  `| 16 KiB, within ${seconds(LIMITS.headersTimeout)} s |`,
-  `| request line and headers | ${LIMITS.maxHeaderSize / KIB} KiB`,
+  `| request line and headers; headers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS} |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${service.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${service.BODIES_IN_WORK_BYTES / MIB} MiB |`,

@@ -2,16 +2,31 @@
  * HTTP pipelining: a client may send requests before the last one was answered (RFC 9112 §9.3.2).
  * Node emits all of them at once. A few KiB could then request thousands of long answers, which would all
  * be made and wait in memory for their turn. Here a request begins only when the response to the previous
- * request was sent.
+ * request was sent. Waiting requests are in memory, so their number and their size are limited: pausing the
+ * socket would not hold them back, since Node resumes it at the end of every request.
  */
-import type { RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { networkOf } from "../core/address.ts";
+import { FairShare, type Holding } from "../core/fair-share.ts";
 
 /** The last response of every connection; `undefined` before its first request. */
 export type Latest = Map<Duplex, ServerResponse | undefined>;
 
 /** A connection with more waiting requests is closed. Browsers do not pipeline; other clients send a few. */
 export const MAX_WAITING_REQUESTS = 64;
+/** The size of the waiting requests of all connections together. */
+export const MAX_WAITING_SIZE = 16 << 20;
+/** The memory of a request without its headers and its body. */
+const REQUEST_BYTES = 4 * 1024;
+/** The most bytes of a body that Node reads before anyone asks for them. */
+const MOST_READ_AHEAD = 64 * 1024;
+
+/** The requests that wait on a connection. */
+interface Line {
+  readonly begins: (() => void)[];
+  readonly holding: Holding<Duplex>;
+}
 
 /** The responses behind which another request waits on the same connection. */
 const followed = new WeakSet<ServerResponse>();
@@ -20,28 +35,59 @@ const FOLLOWED = "followed";
 /**
  * Wraps a listener so that it gets the requests of each connection one after the other. When a connection is
  * cut, the listener also gets the waiting requests: it counts and logs them, but does not carry them out.
+ * When all waiting requests are too large together, the newest connection of the address with the most is cut.
+ *
+ * @param isByAddress whether the peer is the client; see `Connections`
  */
-export function inTurn(listener: RequestListener, latest: Latest): RequestListener {
-  const lines = new WeakMap<Duplex, (() => void)[]>();
+export function inTurn(
+  listener: RequestListener,
+  latest: Latest,
+  isByAddress: boolean,
+): RequestListener {
+  const lines = new WeakMap<Duplex, Line>();
+  const shares = new FairShare<Duplex>();
+  const lineOf = (socket: Duplex, address = ""): Line => {
+    const holding = shares.hold([isByAddress ? networkOf(address) : ""], socket);
+    const line: Line = { begins: [], holding };
+    lines.set(socket, line);
+    socket.once("close", () => {
+      holding.close();
+      for (const begin of line.begins.splice(0)) begin();
+    });
+    return line;
+  };
   return (request, response) => {
     const { socket } = request;
     const before = latest.get(socket);
     latest.set(socket, response);
     if (!before || before.writableFinished) return listener(request, response);
 
-    const line = lines.get(socket) ?? lineOf(socket);
-    lines.set(socket, line);
-    line.push(() => listener(request, response));
-    if (line.length > MAX_WAITING_REQUESTS) return void socket.destroy();
+    const { begins, holding } = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
+    const size = sizeOf(request);
+    begins.push(() => listener(request, response));
+    const cut = (other: Duplex): void => void other.destroy();
+    if (
+      begins.length > MAX_WAITING_REQUESTS ||
+      !shares.makeRoom(holding, size, MAX_WAITING_SIZE, cut)
+    ) {
+      return void socket.destroy();
+    }
+    holding.set(holding.amount + size);
     followed.add(before);
     before.emit(FOLLOWED);
-    socket.pause(); // back-pressure: the client must wait before it sends more
     before.once("finish", () => {
-      const begin = line.shift();
-      if (line.length === 0) socket.resume(); // the body of the waiting request may not have arrived yet
-      begin?.();
+      holding.set(holding.amount - size);
+      begins.shift()?.();
     });
   };
+}
+
+/** The approximate memory of a waiting request, in bytes. */
+function sizeOf({ rawHeaders, headers, url = "" }: IncomingMessage): number {
+  const { "content-length": length, "transfer-encoding": transfer } = headers;
+  const body = transfer === undefined ? Number(length ?? 0) : MOST_READ_AHEAD;
+  const head = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
+  return REQUEST_BYTES + head + Math.min(body, MOST_READ_AHEAD);
 }
 
 /**
@@ -51,15 +97,6 @@ export function inTurn(listener: RequestListener, latest: Latest): RequestListen
 export function onFollowed(response: ServerResponse, listener: () => void): void {
   if (followed.has(response)) listener();
   else response.once(FOLLOWED, listener);
-}
-
-/** The requests that wait on a connection. */
-function lineOf(socket: Duplex): (() => void)[] {
-  const line: (() => void)[] = [];
-  socket.once("close", () => {
-    for (const begin of line.splice(0)) begin();
-  });
-  return line;
 }
 
 /**

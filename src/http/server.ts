@@ -60,9 +60,10 @@ export async function listen(
   { host, port, maxConnections = Infinity, trustProxy = 0, limits }: Address,
   requestIds: IdSource,
 ): Promise<Listening> {
-  const connections = new Connections(maxConnections, trustProxy === 0);
+  const isByAddress = trustProxy === 0;
+  const connections = new Connections(maxConnections, isByAddress);
   const { latest } = connections;
-  const answer = inTurn(listener, latest);
+  const answer = inTurn(listener, latest, isByAddress);
   const server = createServer({ ...LIMITS, ...limits }, answer);
   server.maxHeadersCount = MOST_HEADERS + 1; // with one more the request is refused: Node drops later headers
   server.on("connection", (socket) => connections.add(socket));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MAX_WAITING_REQUESTS } from "../../src/http/pipeline.ts";
+import { MAX_WAITING_REQUESTS, MAX_WAITING_SIZE } from "../../src/http/pipeline.ts";
 import { later, type Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
@@ -111,4 +111,38 @@ test("requests that wait when their connection is cut are recorded as 499, and n
       ["GET", "/slow", 499],
     ],
   );
+});
+
+test("beyond the size of all waiting requests, those of the address with the most are cut", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const large = `GET /slow HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(15_000)}\r\n\r\n`;
+  const each = large.length * MAX_WAITING_REQUESTS;
+  const greedy = Array.from({ length: Math.ceil(MAX_WAITING_SIZE / each) }, () => open());
+  const modest = open("127.0.0.2");
+  modest.send(GET + large.repeat(3));
+  await until(() => asked.length === 1);
+  for (const connection of greedy) connection.send(GET + large.repeat(MAX_WAITING_REQUESTS));
+  await Promise.race(greedy.map((connection) => connection.ended()));
+  for (let turn = 0; turn <= 3; turn++) {
+    const { length } = asked;
+    asked[turn === 0 ? 0 : length - 1]?.settle(undefined, {});
+    assert.equal((await modest.next()).status, 200);
+    if (turn < 3) await until(() => asked.length > length);
+  }
+});
+
+test("a body that waits for its turn counts with its length", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const head = "POST /slow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+  const bodies = ["Content-Length: 900000", "Transfer-Encoding: chunked"];
+  const most = Math.ceil(MAX_WAITING_SIZE / 65_536);
+  const greedy = Array.from({ length: most }, (_, i) => {
+    const connection = open();
+    connection.send(`${GET}${head}${bodies[i % 2] ?? ""}\r\n\r\n`);
+    return connection;
+  });
+  await Promise.race(greedy.map((connection) => connection.ended()));
+  assert.ok(asked.length <= most);
 });

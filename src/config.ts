@@ -173,10 +173,6 @@ function build(read: (option: Option) => { name: string; given: string | undefin
     const names = [read("adminEmail").name, read("adminPassword").name];
     throw new ConfigError(`${names.join(" and ")}: give both, or neither`);
   }
-  if (values.checkpointSeconds > 0 && values.databaseUrl !== undefined) {
-    const { name } = read("checkpointSeconds");
-    throw new ConfigError(`${name}: expected 0 with a database, whose logs are not signed yet`);
-  }
   for (const option of NEED_CHECKPOINTS) {
     if (values[option] === undefined || values.checkpointSeconds > 0) continue;
     const [target, seconds] = [read(option).name, read("checkpointSeconds").name];

@@ -153,6 +153,10 @@ export interface EngineMove {
   lines(organization: string): AsyncIterable<readonly Buffer[]>;
   /** Replaces the generated secret. */
   secret(secret: string): Promise<void>;
+  /** The key that signs checkpoints, as PEM; `undefined` if none was drawn. */
+  logKey(): Promise<string | undefined>;
+  /** Replaces the key that signs checkpoints. */
+  takeLogKey(pem: string): Promise<void>;
   /** Makes everything durable, and removes the mark. */
   finish(): Promise<void>;
 }

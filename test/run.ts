@@ -36,7 +36,7 @@ const ON_MEMORY = ["key-scopes", "roles"];
 /** These restart the service, and PostgreSQL keeps what is stored. */
 const ON_POSTGRES = [
   ...["activity", "audit-additions-live", "bad-input", "catalog", "demo", "model", "overview"],
-  ...["policy-documents", "restart", "sign-in-flood", "sign-out", "surfaces"],
+  ...["policy-documents", "restart", "sign-in-flood", "sign-out", "signed-logs", "surfaces"],
 ];
 const JOURNEYS = new Map([
   ["memory", [...WITHOUT_FILES, ...ON_MEMORY]],

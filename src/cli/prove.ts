@@ -12,6 +12,7 @@ import { proveStored } from "../storage/files/proof/offline.ts";
 import { isOrganizationId, Layout } from "../storage/layout.ts";
 import { readArguments, required } from "./arguments.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
+import { readingDatabase } from "./database.ts";
 import { requireDataDirectory } from "./existing.ts";
 import { errorOf, serviceOf } from "./policy/service.ts";
 import { readKeys } from "./proof-evidence.ts";
@@ -19,6 +20,7 @@ import { readKeys } from "./proof-evidence.ts";
 const text = { type: "string" } as const;
 const OPTIONS = {
   data: text,
+  database: text,
   organization: text,
   activity: { type: "boolean" },
   url: text,
@@ -30,9 +32,10 @@ const OPTIONS = {
 export const proveCommand: CliCommand = {
   name: "prove",
   usage:
-    "EVENT_ID (--data DIR [--organization ID] [--activity] | --url URL) [--key VKEY]… [--event FILE] [--out FILE]",
+    "EVENT_ID ((--data DIR | --database URL) [--organization ID] [--activity] | --url URL) [--key VKEY]… [--event FILE] [--out FILE]",
   summary: "Make the proof that an event is part of its log",
   details: `  --data DIR           the data directory, or a backup of it; a server may run on it
+  --database URL       a PostgreSQL database, or a standby of it
   --organization ID    the organization; "default" when absent
   --activity           the activity log instead of the audit log
   --url URL            the address of a service, which is asked for an audit event instead
@@ -41,7 +44,7 @@ export const proveCommand: CliCommand = {
   --out FILE           writes the proof, such as EVENT_ID.tlog-proof; the standard output when absent
 
 The proof is of the last checkpoint: CHECKPOINT_SECONDS makes a server sign some. "signalbox
-verify-proof" checks both files without the server. Nothing in DIR is changed. With --url the key
+verify-proof" checks both files without the server. Nothing is changed there. With --url the key
 of the service is in SIGNALBOX_API_KEY (of the scope runtime), or a user's token in SIGNALBOX_TOKEN.`,
   async run(args, terminal) {
     const { values, positionals } = readArguments(args, OPTIONS, ["EVENT_ID"]);
@@ -49,7 +52,7 @@ of the service is in SIGNALBOX_API_KEY (of the scope runtime), or a user's token
     const verifiers = readKeys(key);
     const [wanted = ""] = positionals;
     const { line, proof } = await (values.url === undefined
-      ? readProven(values, wanted)
+      ? readProven(values, wanted, terminal)
       : fetchProven(values, wanted, terminal));
     if (verifiers.length > 0) verifyProof(proof, line, ...verifiers);
     if (event !== undefined) await write("--event", event, `${line.toString()}\n`);
@@ -61,29 +64,39 @@ of the service is in SIGNALBOX_API_KEY (of the scope runtime), or a user's token
 
 export const logKeyCommand: CliCommand = {
   name: "log-key",
-  usage: "NAME (--data DIR | --private-key FILE)",
+  usage: "NAME (--data DIR | --database URL | --private-key FILE)",
   summary: "Print the public key that verifies checkpoints and proofs",
   details: `  --data DIR           the data directory, for the key that the server keeps there
+  --database URL       a PostgreSQL database, or a standby of it
   --private-key FILE   the file of LOG_SIGNING_KEY
 
 NAME is the name of a log, the first line of its checkpoints, such as
 signalbox.example.com/default/audit. All logs of a service have one key, but each its own name.
 Keep the key away from the server: those who can change it can forge what it verifies.`,
   async run(args, terminal) {
-    const options = { data: text, "private-key": text } as const;
+    const options = { data: text, database: text, "private-key": text } as const;
     const { values, positionals } = readArguments(args, options, ["NAME"]);
-    const { data, "private-key": file } = values;
-    const isGiven = file !== undefined;
-    if (isGiven && data !== undefined) throw new UsageError("--data: not with --private-key");
-    const key = await (isGiven ? readKey("--private-key", file) : readStored(data));
+    const { data, database, "private-key": file } = values;
+    const [first, second] = Object.keys(options).filter((name) => name in values);
+    if (second !== undefined) throw new UsageError(`--${first}: not with --${second}`);
+    const key = await (file === undefined
+      ? readStored({ data, database }, terminal)
+      : readKey("--private-key", file));
     if (key === undefined) throw new Error("There is no log-key: set CHECKPOINT_SECONDS");
     terminal.out(`${vkeyOf(signerOf(positionals[0] ?? "", key))}\n`);
     return 0;
   },
 };
 
-/** Reads the private key of a data directory. */
-async function readStored(data: string | undefined): Promise<KeyObject | undefined> {
+/** Reads the private key of a data directory or a database. */
+async function readStored(
+  { data, database }: Pick<Place, "data" | "database">,
+  terminal: Terminal,
+): Promise<KeyObject | undefined> {
+  if (database !== undefined) {
+    const stored = await import("../storage/postgres/proof/log-key.ts");
+    return readingDatabase(database, terminal, stored.readLogKey);
+  }
   const layout = new Layout(resolve(required("data", data)));
   await requireDataDirectory(layout);
   return readLogKey(systemFiles, layout);
@@ -91,24 +104,35 @@ async function readStored(data: string | undefined): Promise<KeyObject | undefin
 
 interface Place {
   readonly data?: string | undefined;
+  readonly database?: string | undefined;
   readonly organization?: string | undefined;
   readonly activity?: boolean | undefined;
   readonly url?: string | undefined;
 }
 
-/** Proves an event of a data directory. */
-async function readProven(place: Place, wanted: string): Promise<ProvenLine> {
-  const layout = new Layout(resolve(required("data", place.data)));
-  await requireDataDirectory(layout);
+/** Proves an event of a data directory or a database. */
+async function readProven(place: Place, wanted: string, terminal: Terminal): Promise<ProvenLine> {
+  const { data, database } = place;
+  if (data !== undefined && database !== undefined) {
+    throw new UsageError("--data: not with --database");
+  }
   const id = place.organization ?? DEFAULT_ORGANIZATION;
   if (!isOrganizationId(id)) throw new UsageError(`--organization: "${id}" is not an id`);
   const log = place.activity === true ? "activity" : "audit";
+  if (database !== undefined) {
+    const stored = await import("../storage/postgres/proof/stored-trees.ts");
+    return readingDatabase(database, terminal, (opened) =>
+      stored.proveStored(opened, { organization: id, log }, wanted),
+    );
+  }
+  const layout = new Layout(resolve(required("data", data)));
+  await requireDataDirectory(layout);
   return proveStored(systemFiles, layout, id, log, wanted);
 }
 
 /** Asks a service for an audit event and its proof. */
 async function fetchProven(place: Place, wanted: string, terminal: Terminal): Promise<ProvenLine> {
-  for (const name of ["data", "organization", "activity"] as const) {
+  for (const name of ["data", "database", "organization", "activity"] as const) {
     if (place[name] === undefined) continue;
     throw new UsageError(`--${name}: not with --url, which reads the audit log of its credential`);
   }

@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
-import { createLog } from "../core/log.ts";
 import { printable } from "../core/printable.ts";
-import type { CheckedLog } from "../proof/evidence.ts";
+import type { CheckedLog, ProofEvidence } from "../proof/evidence.ts";
 import { checkBackup } from "../storage/backup/backup.ts";
 import { MANIFEST } from "../storage/backup/manifest.ts";
 import { systemFiles } from "../storage/file-operations.ts";
@@ -13,13 +12,14 @@ import type { DatabaseReport, TableFinding } from "../storage/postgres/verify.ts
 import { readFileIfAny } from "../storage/snapshot.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
+import { readingDatabase } from "./database.ts";
 import { readEvidence } from "./proof-evidence.ts";
-import { databaseOfEnvironment, placeOf, renamed } from "./place.ts";
+import { databaseOfEnvironment } from "./place.ts";
 import { requireDataDirectory } from "./existing.ts";
 
 export const verifyCommand: CliCommand = {
   name: "verify",
-  usage: "DIR [--key VKEY… [--checkpoint FILE]…] [--json] | --database URL [--json]",
+  usage: "DIR | --database URL [--key VKEY… [--checkpoint FILE]…] [--json]",
   summary: "Check a data directory, a backup or a database, and report every fault with its place",
   details: `  --json             one JSON object: ok, problems, notes, and what was looked at
   --database URL     a PostgreSQL database; DATABASE_URL when there is neither it nor DIR
@@ -32,7 +32,7 @@ Every snapshot, every line of every log, the policies' hashes, the checksums of 
 read what, and what does not belong there. Nothing is changed. No server may run on DIR: verify a
 backup of it instead, of which every byte is compared with its manifest as well.
 Of a database: every event's columns, id and counters, every JSON document, the partitions and
-the hashes of policies. Servers may go on meanwhile.
+the hashes of policies. Servers may go on meanwhile, and URL may name a standby.
 Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.`,
   async run(args, terminal) {
     const { out } = terminal;
@@ -49,9 +49,10 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
     if (key === undefined && checkpoint.length > 0) {
       throw new UsageError("--checkpoint: needs --key, the key that signed it");
     }
+    const evidence = key === undefined ? undefined : await readEvidence(key, checkpoint);
     if (isDatabase) {
-      if (key !== undefined) throw new UsageError("--key: expected a data directory or a backup");
-      const report = await verifyAt(url ?? required("database", values.database), terminal);
+      const given = url ?? required("database", values.database);
+      const report = await verifyAt(given, terminal, evidence);
       out(values.json === true ? jsonOf(report) : textOf(report));
       return report.problems.length === 0 ? 0 : 1;
     }
@@ -62,7 +63,6 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
       const wayOut = "stop that server, or verify a backup";
       throw new Error(`"${layout.root}" is in use by ${owner}: ${wayOut}`);
     }
-    const evidence = key === undefined ? undefined : await readEvidence(key, checkpoint);
     const report = await verifyDirectory(systemFiles, layout, evidence);
     if (await readFileIfAny(systemFiles, join(layout.root, MANIFEST))) {
       await report.reading(join(layout.root, MANIFEST), () =>
@@ -74,24 +74,14 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
   },
 };
 
-/** Checks a database. The driver is loaded only here. */
-async function verifyAt(url: string, { now }: Terminal): Promise<DatabaseReport> {
-  const place = placeOf("--database", url);
-  if (!place.isDatabase) throw new UsageError("--database: expected postgres://…");
-  const log = createLog("silent", now, () => {});
-  const { openDatabase } = await import("../storage/postgres/start.ts");
-  const { requireCurrentTables } = await import("../storage/postgres/migrations.ts");
+/** Checks a database. */
+async function verifyAt(
+  url: string,
+  terminal: Terminal,
+  evidence: ProofEvidence | undefined,
+): Promise<DatabaseReport> {
   const { verifyDatabase } = await import("../storage/postgres/verify.ts");
-  const database = await openDatabase({ ...place, log }, requireCurrentTables).catch(
-    (error: unknown) => {
-      throw renamed(error, "--database");
-    },
-  );
-  try {
-    return await verifyDatabase(database);
-  } finally {
-    await database.close();
-  }
+  return readingDatabase(url, terminal, (database) => verifyDatabase(database, evidence));
 }
 
 function jsonOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): string {

@@ -80,8 +80,9 @@ function faultBetween(
     const tile = log.tileFile(0, Math.floor(covered / TILE_WIDTH));
     return { file: first?.file ?? tile, problem };
   }
-  const to = last.file === first.file ? `${last.number}` : `line ${last.number} of ${last.file}`;
-  const lines = to === `${first.number}` ? `line ${to}` : `lines ${first.number} to ${to}`;
+  const { unit } = log;
+  const to = last.file === first.file ? `${last.number}` : `${unit} ${last.number} of ${last.file}`;
+  const lines = to === `${first.number}` ? `${unit} ${to}` : `${unit}s ${first.number} to ${to}`;
   return { file: first.file, problem: `${lines}: ${problem}` };
 }
 
@@ -97,7 +98,7 @@ function faultOf(
   const place = places.at(base + difference.line);
   const { file, number } = place ??
     places.at(places.lines - 1) ?? { file: log.directory, number: 0 };
-  const at = place ? `line ${number}` : `after line ${number}`;
+  const at = place ? `${log.unit} ${number}` : `after ${log.unit} ${number}`;
   switch (difference.what) {
     case "changed": {
       const is = hashAt(lines, difference.line);

@@ -15,6 +15,8 @@ export type TakeLogLine = (line: Buffer, file: string, number: number) => void;
 export interface StoredLog {
   /** The index of the first line. The events before it were removed by retention; their tiles are kept. */
   readonly first: number;
+  /** The word for a line in findings. */
+  readonly unit: "line" | "row";
   /** The place of findings that belong to no file of lines. */
   readonly directory: string;
   /** Reads every line, in order. The bytes are valid only during the call. */

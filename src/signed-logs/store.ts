@@ -1,7 +1,8 @@
 import type { TilePlace } from "../proof/tiles.ts";
 
 /** The logs of an organization that are signed, by the last part of their tree's name. */
-export type LogName = "audit" | "activity";
+export const LOGS = ["audit", "activity"] as const;
+export type LogName = (typeof LOGS)[number];
 
 /** Answers what the trees over the logs prove. */
 export interface SignedLogs {

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 import { SECOND_MS } from "../../src/core/clock.ts";
 import { openCheckpoint, type Checkpoint } from "../../src/proof/checkpoint.ts";
@@ -64,8 +62,11 @@ test("an event that was changed since it was signed has no proof", async (t) => 
   const app = await start(t, ON);
   await app.post(`${V1}/audit`, { events: batch(3) });
   await app.close();
-  const path = join(app.dataDir, "organizations/default/audit/000000000001.jsonl");
-  await writeFile(path, (await readFile(path, "utf8")).replace("echo 1", "echo 9"));
+  await app.tamper(
+    "organizations/default/audit/000000000001.jsonl",
+    (bytes) => Buffer.from(bytes.toString("utf8").replace("echo 1", "echo 9")),
+    "UPDATE audit_events SET line = replace(line, 'echo 1', 'echo 9')",
+  );
   await app.restart(ON);
   assert.equal((await app.get(`${V1}/audit/event-1/proof`)).status, 409);
   assert.equal(await provedSize(app, "event-2"), 3);
@@ -115,9 +116,12 @@ test("a walk over the tiles gives the root of the checkpoint", async (t) => {
 
 test("tiles with a number above 999 have a path of groups", async (t) => {
   const app = await start(t, ON);
-  const directory = join(app.dataDir, "organizations/default");
-  await mkdir(directory, { recursive: true });
-  await writeFile(join(directory, "activity.jsonl"), "{}\n".repeat(256_300));
+  await app.tamper(
+    "organizations/default/activity.jsonl",
+    () => Buffer.from("{}\n".repeat(256_300)),
+    `INSERT INTO activity (organization_id, timestamp, entry)
+     SELECT 'default', '', '{}' FROM generate_series(1, 256300)`,
+  );
   const { text } = await app.get(`${V1}/activity/checkpoint`);
   assert.match(text, /\/activity\n256300\n/);
   assert.equal((await tileAt(app, "activity/tile/0/x001/000")).length, 256);
@@ -155,8 +159,11 @@ test("a log that contradicts its checkpoint is told by health, metrics and activ
   assert.match(before, /^signalbox_signing_lag_seconds 5$/m);
   assert.match(before, /^signalbox_contradicted_logs 0$/m);
   await app.close();
-  const hashes = join(app.dataDir, "organizations/default/audit-proof/hashes-0");
-  await writeFile(hashes, (await readFile(hashes)).fill(1, 0, 32));
+  await app.tamper(
+    "organizations/default/audit-proof/hashes-0",
+    (hashes) => hashes.fill(1, 0, 32),
+    "UPDATE log_tiles SET hashes = overlay(hashes PLACING '\\x01' FROM 1)",
+  );
   await app.open();
   await app.post(`${V1}/audit`, { events: batch(1, 3) });
   for (let i = 0; i < 2; i++) {
@@ -186,7 +193,10 @@ test("an export says how much of the log is signed", async (t) => {
   assert.equal(await signedSize(`${V1}/audit/export?format=csv&q=none`), "3");
   const ticket = await app.post(`${V1}/audit/export-tickets`, { format: "csv" });
   assert.equal(await signedSize(ticket.body.url), "3");
-  const checkpoints = "organizations/default/audit-proof/checkpoints.jsonl";
-  await writeFile(join(app.dataDir, checkpoints), "damage\n");
+  await app.tamper(
+    "organizations/default/audit-proof/checkpoints.jsonl",
+    () => Buffer.from("damage\n"),
+    "UPDATE log_checkpoints SET note = 'damage'",
+  );
   assert.equal(await signedSize(`${V1}/audit/export`), null);
 });

@@ -54,6 +54,7 @@ export function logOf(
     segments,
     tiles,
     first,
+    unit: "line",
     directory: "log",
     async readLines(take) {
       for (const [file, bytes] of segments) {

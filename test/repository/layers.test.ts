@@ -46,7 +46,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["signed-logs", ["core", "proof", "auth", ...ROUTE, ...LEAVES]],
   ["demo", ["core", "auth", "engine.ts", ...ROUTE, ...LEAVES]],
   ["storage/files", ["core", "proof", "storage", "engine.ts", ...DOMAINS]],
-  ["storage/postgres", ["core", "auth", "engine.ts", ...DOMAINS]],
+  ["storage/postgres", ["core", "auth", "proof", "engine.ts", ...DOMAINS]],
   ["metadata", ["core", "http", "engine.ts"]],
   ["metrics", ["core", "auth", "engine.ts", ...ROUTE]],
   ["portal", ["core", "http", "metadata", "guard/agent-settings.ts", ...DOMAINS]],

@@ -253,6 +253,11 @@ export async function moveDatabase(url: string, how: "copy" | "rename"): Promise
   return cluster.url(name);
 }
 
+/** Runs statements on a database of the shared cluster as the superuser, and gives what they answer. */
+export async function statementsAt(url: string, text: string): Promise<string> {
+  return (await sharedCluster()).psql(text, new URL(url).pathname.slice(1));
+}
+
 /** Connects to a database, with a silent log. */
 export function openDatabase(url: string, poolSize = 10): Promise<Database> {
   return Database.load({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openApp, type App as Running } from "../../src/app.ts";
 import { createPasswords, type Passwords } from "../../src/auth/password.ts";
 import { configFromOptions } from "../../src/config.ts";
@@ -30,6 +30,8 @@ const QUICK_COST = 2 ** 8;
 
 /** An engine that tests use in place of the files. */
 export type TestEngine = OpenEngine & {
+  /** Runs statements on the engine's database. */
+  sql?(text: string): Promise<string>;
   /** Takes the stored data away from the engine, or a copy of it, and opens it as another one. */
   move?(how: "copy" | "rename"): Promise<TestEngine>;
 };
@@ -97,6 +99,16 @@ export class App {
   /** The time of the service, in milliseconds. */
   get now(): number {
     return this.#now;
+  }
+
+  /** Changes what is stored: a file below the directory, or, over a database, by statements. */
+  async tamper(file: string, change: (bytes: Buffer) => Buffer, sql: string): Promise<void> {
+    if (this.#openEngine?.sql) await this.#openEngine.sql(sql);
+    else {
+      const path = join(this.dataDir, file);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, change(await readFile(path).catch(() => Buffer.alloc(0))));
+    }
   }
 
   /** Takes the stored data away, or a copy of it, and gives an engine over it; `undefined` over files. */

@@ -1,6 +1,6 @@
 /** Imported before a journey, it lets that journey run over PostgreSQL. */
 import { openPostgresEngine } from "../../src/storage/postgres/engine.ts";
-import { createDatabase, moveDatabase } from "./postgres.ts";
+import { createDatabase, moveDatabase, statementsAt } from "./postgres.ts";
 import { useEngine, type TestEngine } from "./start.ts";
 
 useEngine(() => engineOver());
@@ -17,5 +17,7 @@ function engineOver(given?: string): TestEngine {
     const moved = await moveDatabase(await (url ??= createDatabase()), how);
     return engineOver(moved);
   };
-  return Object.assign(open, { move });
+  const sql = async (text: string): Promise<string> =>
+    statementsAt(await (url ??= createDatabase()), text);
+  return Object.assign(open, { move, sql });
 }

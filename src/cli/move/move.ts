@@ -51,6 +51,8 @@ export async function move(
     const catalog = await source.catalogCopy.read();
     if (catalog !== undefined) await target.catalogCopy.write(catalog);
     await taking.secret(source.secret);
+    const logKey = await movable(source).logKey();
+    if (logKey !== undefined) await taking.takeLogKey(logKey);
     progress("building indexes");
     await taking.build();
   });

@@ -13,6 +13,7 @@ import { signedLogsOf } from "../../signed-logs/answers.ts";
 import { CheckpointDelivery } from "../../signed-logs/checkpoint-delivery.ts";
 import { contradictionEntry } from "../../signed-logs/contradiction-entry.ts";
 import { KeptCopies } from "../../signed-logs/kept-copies.ts";
+import { logHostOf } from "../../signed-logs/log-host.ts";
 import { readSigningKeys } from "../../signed-logs/signing-keys.ts";
 import { stageFiles } from "../backup/staging.ts";
 import { DamageRegister } from "../damage.ts";
@@ -201,7 +202,7 @@ async function openStores(
     notary = opened.keep(
       new Notary({
         ...{ files, layout, now, log, keys: await readSigningKeys(config, keptKey) },
-        host: config.baseUrl === undefined ? "signalbox" : new URL(config.baseUrl).host,
+        host: logHostOf(config.baseUrl),
         seconds: config.checkpointSeconds,
         copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
         delivery: url ? new CheckpointDelivery({ url, now, log, keep }) : undefined,

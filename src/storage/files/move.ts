@@ -2,13 +2,15 @@
 import { streamPosition } from "../../audit/positions.ts";
 import { isObject } from "../../core/validate.ts";
 import type { EngineMove, OrganizationRecords } from "../../engine.ts";
+import { pemOf } from "../../proof/note.ts";
 import { writeSecret } from "../data-directory.ts";
 import { makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
-import { readSnapshot, syncDirectory, writeSnapshot } from "../snapshot.ts";
+import { readSnapshot, replaceFile, syncDirectory, writeSnapshot } from "../snapshot.ts";
 import type { FileActivity } from "./activity.ts";
 import type { FileAuditStore } from "./audit.ts";
+import { readLogKey } from "./proof/log-key.ts";
 
 /** The stores that accept records unchanged. */
 export interface MoveStores {
@@ -58,6 +60,11 @@ export function moveOf(
     build: async () => {},
     lines: (organization) => linesOf(audit, organization),
     secret: (secret) => writeSecret(files, layout, secret),
+    async logKey() {
+      const key = await readLogKey(files, layout);
+      return key && pemOf(key);
+    },
+    takeLogKey: (pem) => replaceFile(files, layout.logKey, Buffer.from(pem)),
     async finish() {
       await files.remove(layout.unfinishedMove);
       await syncDirectory(files, layout.root);

@@ -7,6 +7,7 @@ import { ownTurn } from "../../core/yielder.ts";
 import type { Database, Statements } from "./database.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { withLease } from "./leases.ts";
+import type { Removing } from "./proof/removing.ts";
 import type { Session } from "./session.ts";
 
 /** The number of an organization's newest entries that are never removed. */
@@ -39,13 +40,16 @@ interface Appended {
 export class ActivityLimit {
   readonly #database: Database;
   readonly #maxBytes: number;
+  /** Called before the oldest entries of an organization are removed. */
+  readonly removing: Removing;
   /** The bytes that this server has written since its last check, by organization. */
   readonly #written = new Map<string, number>();
   #trimming: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database, maxBytes: number) {
+  constructor(database: Database, maxBytes: number, removing: Removing = async () => {}) {
     this.#database = database;
     this.#maxBytes = maxBytes;
+    this.removing = removing;
   }
 
   /** Counts written entries, and trims the organization's log when a check is due. */
@@ -61,6 +65,7 @@ export class ActivityLimit {
   /** Removes the oldest entries beyond the limit. */
   async trim(organization: string): Promise<void> {
     if (this.#maxBytes === Infinity) return;
+    await this.removing(organization, "activity");
     await this.#database.run(
       `DELETE FROM activity WHERE organization_id = $1 AND number <=
          (SELECT max(number) FROM
@@ -188,15 +193,19 @@ export class PostgresActivity implements ActivityStore {
     }
   }
 
+  /** Removes the entries before the first one that is young enough, so that no gap is left. */
   async #retainOf(organization: string, olderThan: string): Promise<void> {
+    await this.#limit.removing(organization, "activity");
     for (;;) {
       const removed = await this.#database.run(
         `DELETE FROM activity WHERE organization_id = $1 AND number IN
-           (SELECT number FROM activity WHERE organization_id = $1 AND timestamp < $2
+           (SELECT number FROM activity WHERE organization_id = $1
+               AND number < coalesce((SELECT min(number) FROM activity
+                                       WHERE organization_id = $1 AND timestamp >= $2), $5)
                AND number <= (SELECT number FROM activity WHERE organization_id = $1
                                ORDER BY number DESC OFFSET $3 LIMIT 1)
              ORDER BY number LIMIT $4)`,
-        [organization, olderThan, KEPT_ENTRIES, REMOVED_AT_ONCE],
+        [organization, olderThan, KEPT_ENTRIES, REMOVED_AT_ONCE, Number.MAX_SAFE_INTEGER],
       );
       if (removed < REMOVED_AT_ONCE) return;
     }

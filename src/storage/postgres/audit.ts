@@ -9,6 +9,7 @@ import { describeError, type Log } from "../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
 import type { AuditFigures } from "../../engine.ts";
 import type { Database } from "./database.ts";
+import type { Removing } from "./proof/removing.ts";
 import { answerExport, answerPage } from "./audit/answers.ts";
 import { Arrivals } from "./audit/arrivals.ts";
 import { activityOf, histogramOf, providerNamesOf, providerUseOf } from "./audit/counts.ts";
@@ -16,11 +17,11 @@ import { facetsOf } from "./audit/facets.ts";
 import { Counting, countRest } from "./audit/counting.ts";
 import { usageOf } from "./audit/days.ts";
 import { GroupCommit } from "./audit/group-commit.ts";
+import { eventsWithId } from "./audit/known-events.ts";
 import { Partitions } from "./audit/partitions.ts";
 import { Readers } from "./audit/readers.ts";
 import { retain, sweep, trim } from "./audit/retention.ts";
 import { indexClosedDays } from "./audit/closed-days.ts";
-import { toText } from "./text.ts";
 
 export interface PostgresAuditOptions {
   readonly database: Database;
@@ -32,6 +33,8 @@ export interface PostgresAuditOptions {
   readonly countAfter?: number;
   /** Switches maintenance off. A move writes to past days, and indexing a past day would lock it. */
   readonly isMove?: boolean | undefined;
+  /** Called before the events of a day are deleted. */
+  readonly removing?: Removing;
 }
 
 const MAINTAIN_EVERY_MS = MINUTE_MS;
@@ -109,20 +112,8 @@ export class PostgresAudit implements AuditStore {
   }
 
   async withId(organization: string, id: string): Promise<readonly Buffer[]> {
-    const places = await this.#database.query<{ seq: number; day: string }>(
-      `SELECT i.seq, i.day::text AS day FROM audit_ids i
-         JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
-        WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.seq LIMIT ${MOST_OF_ID}`,
-      [organization, toText(id)],
-    );
-    const found = places.map(async ({ day, seq }) => {
-      const [row] = await this.#database.query<{ line: string }>(
-        "SELECT line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
-        [organization, day, seq],
-      );
-      return row === undefined ? [] : [Buffer.from(row.line)];
-    });
-    return (await Promise.all(found)).flat();
+    const found = await eventsWithId(this.#database, organization, id, MOST_OF_ID);
+    return found.map(({ line }) => Buffer.from(line));
   }
 
   export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {
@@ -219,10 +210,10 @@ export class PostgresAudit implements AuditStore {
 
   /** Counts uncounted events, deletes events that retention has removed, and indexes past days. */
   async #maintain(): Promise<void> {
-    const { log, now } = this.#options;
+    const { log, now, removing } = this.#options;
     try {
       await countRest(this.#database);
-      await sweep(this.#database);
+      await sweep(this.#database, undefined, removing);
       await indexClosedDays(this.#database, now());
     } catch (error) {
       log.error("the maintenance of the audit tables failed", { error: describeError(error) });

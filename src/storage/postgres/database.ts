@@ -36,6 +36,8 @@ export interface DatabaseOptions {
   /** The most connections, apart from those for searches. */
   readonly poolSize: number;
   readonly log: Log;
+  /** Whether nothing can be changed: then a standby will do. */
+  readonly isReadOnly?: boolean;
 }
 
 /** The time limits of a short statement and of a search, in milliseconds. */
@@ -53,9 +55,10 @@ export class Database implements Statements {
   readonly #pool: LimitedPool;
   readonly #searches: LimitedPool;
 
-  private constructor(driver: Driver, { url, poolSize, log }: DatabaseOptions) {
+  private constructor(driver: Driver, options: DatabaseOptions) {
+    const { url, poolSize, log, isReadOnly = false } = options;
     this.#driver = driver;
-    const shape = { driver, url, log, failOvers: this.#failOvers };
+    const shape = { driver, url, log, isReadOnly, failOvers: this.#failOvers };
     this.#pool = new LimitedPool(shape, poolSize, STATEMENT_MS, MAX_WAITING);
     const searches = Math.max(1, Math.floor(poolSize / 4));
     this.#searches = new LimitedPool(shape, searches, SEARCH_MS, MAX_WAITING_SEARCHES);

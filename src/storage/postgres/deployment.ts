@@ -7,6 +7,9 @@ import type { Database } from "./database.ts";
 import { withLease } from "./leases.ts";
 import { fromText, toText } from "./text.ts";
 
+/** The name of the key that signs checkpoints. */
+export const LOG_KEY = "log_key";
+
 const SECRET_BYTES = 32;
 
 /** The tables that the reset of a demo does not empty. */
@@ -63,6 +66,8 @@ async function findDemo(database: Database, now: number): Promise<EngineDemo["fo
   if (seededAt !== undefined && state?.used && now < nextReset(seededAt)) return { seededAt };
   await writeValue(database, "demo", ""); // marks the wipe and the seeding as unfinished
   await emptyTables(database);
+  // The new logs are others than those that the key has signed.
+  await database.run("DELETE FROM deployment WHERE name = $1", [LOG_KEY]);
   return "empty";
 }
 

@@ -1,6 +1,12 @@
 /** The PostgreSQL engine: any number of servers over one database. */
 import { type CloseStack, openParts } from "../../core/close-stack.ts";
-import type { Engine, EngineParts, Stores } from "../../engine.ts";
+import { createIds } from "../../core/ids.ts";
+import type { Engine, EngineFigures, EngineParts, Stores } from "../../engine.ts";
+import { signedLogsOf } from "../../signed-logs/answers.ts";
+import { CheckpointDelivery } from "../../signed-logs/checkpoint-delivery.ts";
+import { KeptCopies } from "../../signed-logs/kept-copies.ts";
+import { logHostOf } from "../../signed-logs/log-host.ts";
+import { readSigningKeys } from "../../signed-logs/signing-keys.ts";
 import { ActivityLimit, PostgresActivity } from "./activity.ts";
 import { PostgresAudit } from "./audit.ts";
 import type { Database } from "./database.ts";
@@ -13,6 +19,10 @@ import { withLease } from "./leases.ts";
 import { openMove } from "./move.ts";
 import { createDefaultOrganization, PostgresOrganizations } from "./organizations.ts";
 import { KnownPolicies, PostgresPolicies } from "./policies.ts";
+import { readLogKey, sharedLogKey } from "./proof/log-key.ts";
+import type { Removing } from "./proof/removing.ts";
+import { LogSigner } from "./proof/signer.ts";
+import { storedTreesOf } from "./proof/stored-trees.ts";
 import { PostgresProviderOverrides } from "./providers.ts";
 import { plainSession, unitOfWork, type Session } from "./session.ts";
 import { KnownRollouts, PostgresRollouts } from "./rollouts.ts";
@@ -36,8 +46,8 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
     const demo = await prepareDemo(database, parts);
     await createDefaultOrganization(database, parts.now());
     const secret = await sharedSecret(database);
-    const { stores, storesOver, figures } = openStores(database, parts, opened);
-    const health = new DatabaseHealth(database);
+    const { stores, storesOver, figures, signer } = await openStores(database, parts, opened);
+    const health = new DatabaseHealth(database, signer);
     return {
       stores,
       commit: unitOfWork(database, storesOver),
@@ -49,6 +59,7 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
         throttle: sharedThrottle(database, parts.now),
         tickets: ticketRecords(database),
       },
+      ...(signer && { proofs: signedLogsOf(storedTreesOf(database, signer)) }),
       move,
       health: () => health.check(),
       figures,
@@ -56,18 +67,23 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
   });
 }
 
-function openStores(
+async function openStores(
   database: Database,
   { config, log, now, isMove }: EngineParts,
   opened: CloseStack,
 ) {
+  let signer: LogSigner | undefined;
+  const removing: Removing = async (organization, name) =>
+    signer?.sign({ organization, log: name });
   const uses = opened.keep(new KeyUses(database, log));
   const reports = new FleetReports(database);
   const known = new KnownPolicies();
   const knownRollouts = new KnownRollouts();
-  const activityLimit = opened.keep(new ActivityLimit(database, config.maxActivityBytes));
+  const activityLimit = opened.keep(new ActivityLimit(database, config.maxActivityBytes, removing));
   const { auditDurability: durability } = config;
-  const audit = opened.keep(new PostgresAudit({ database, now, log, durability, isMove }));
+  const audit = opened.keep(
+    new PostgresAudit({ database, now, log, durability, isMove, removing }),
+  );
   const storesOver = (session: Session) => ({
     organizations: new PostgresOrganizations(session),
     users: new PostgresUsers(session),
@@ -83,15 +99,40 @@ function openStores(
   const stores = storesOver(plainSession(database));
   opened.keep(stores.fleet);
   opened.keep(stores.activity);
-  let counted = { organizations: 0, fleet: { online: 0, total: 0 } };
+  if (config.checkpointSeconds > 0) {
+    const { checkpointUrl: url } = config;
+    const keptKey = {
+      read: () => readLogKey(database),
+      readOrCreate: () => sharedLogKey(database),
+    };
+    const keep = async (note: string): Promise<void> => signer?.keep(note);
+    signer = opened.keep(
+      await LogSigner.open({
+        ...{
+          database,
+          now,
+          log,
+          ids: createIds(now),
+          keys: await readSigningKeys(config, keptKey),
+        },
+        host: logHostOf(config.baseUrl),
+        seconds: config.checkpointSeconds,
+        copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
+        delivery: url ? new CheckpointDelivery({ url, now, log, keep }) : undefined,
+      }),
+    );
+  }
+  let counted: Omit<EngineFigures, "audit"> = { organizations: 0, fleet: { online: 0, total: 0 } };
   const count = async (): Promise<typeof counted> => {
     const [row] = await database.query<{ n: number }>("SELECT count(*) AS n FROM organizations");
-    return { organizations: row?.n ?? 0, fleet: await stores.fleet.totals(now()) };
+    const signing = await signer?.figures();
+    const fleet = await stores.fleet.totals(now());
+    return { organizations: row?.n ?? 0, fleet, ...(signing && { signing }) };
   };
   const figures: Engine["figures"] = async () => {
     // While the database cannot be reached, the metrics report that, and the last counts.
     counted = await count().catch(() => counted);
     return { ...counted, audit: audit.figures };
   };
-  return { stores: stores satisfies Stores, storesOver, figures };
+  return { stores: stores satisfies Stores, storesOver, figures, signer };
 }

@@ -1,6 +1,7 @@
 import type { EngineHealth } from "../../engine.ts";
 import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import type { Database } from "./database.ts";
+import type { LogSigner } from "./proof/signer.ts";
 
 /** The time limit for the answer of the database. */
 const PATIENCE_MS = 2_000;
@@ -8,10 +9,12 @@ const PATIENCE_MS = 2_000;
 /** Checks whether the database can be written. Concurrent callers share one check. */
 export class DatabaseHealth {
   readonly #database: Database;
+  readonly #signer: Pick<LogSigner, "isFailing"> | undefined;
   #checking: Promise<EngineHealth> | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, signer?: Pick<LogSigner, "isFailing">) {
     this.#database = database;
+    this.#signer = signer;
   }
 
   check(): Promise<EngineHealth> {
@@ -21,9 +24,10 @@ export class DatabaseHealth {
 
   async #ask(): Promise<EngineHealth> {
     const state = await withPatience(this.#state());
+    const isUnsigned = state === "writable" && (await this.#signer?.isFailing()) === true;
     return {
       unwritable: state === "writable" ? [] : [`database (${state})`],
-      isDegraded: state === "unreachable",
+      isDegraded: state === "unreachable" || isUnsigned,
     };
   }
 

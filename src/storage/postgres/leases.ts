@@ -21,12 +21,15 @@ const ASK_AGAIN_MS = 200;
 
 const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+/** Makes the lease end after some milliseconds from now. Rejects if another server took it over. */
+export type ExtendLease = (ms: number) => Promise<void>;
+
 /** Does work while holding a lease; `undefined` if another server held the lease for all of `waitMs`. */
 export async function withLease<T>(
   database: Database,
   name: string,
   { forMs = 10 * MINUTE_MS, waitMs = 0, isKept = false }: LeaseTerms,
-  work: () => Promise<T>,
+  work: (extend: ExtendLease) => Promise<T>,
 ): Promise<T | undefined> {
   const holder = randomUUID();
   const until = systemStopwatch() + waitMs;
@@ -36,7 +39,13 @@ export async function withLease<T>(
   }
   let isDone = false;
   try {
-    const result = await work();
+    const result = await work(async (ms) => {
+      const kept = await database.run(
+        `UPDATE leases SET ends_at = ${NOW} + $3 WHERE name = $1 AND holder = $2`,
+        [name, holder, ms],
+      );
+      if (kept === 0) throw new Error(`the lease "${name}" was lost to another server`);
+    });
     isDone = true;
     return result;
   } finally {

@@ -4,7 +4,7 @@ import { insertEntries } from "./activity.ts";
 import { beginLoad, finishLoad, loadOf, storedLines, storeLoad } from "./audit/load.ts";
 import { Partitions } from "./audit/partitions.ts";
 import type { Database } from "./database.ts";
-import { readValue, writeValue } from "./deployment.ts";
+import { LOG_KEY, readValue, writeValue } from "./deployment.ts";
 import { addKey } from "./keys.ts";
 import { toText } from "./text.ts";
 import { addUser } from "./users.ts";
@@ -51,6 +51,8 @@ export async function openMove(database: Database, isMove: boolean): Promise<Eng
     },
     build: () => finishLoad(database),
     secret: (secret) => writeValue(database, "secret", secret),
+    logKey: () => readValue(database, LOG_KEY),
+    takeLogKey: (pem) => writeValue(database, LOG_KEY, pem),
     async finish() {
       await database.run("DELETE FROM deployment WHERE name = $1", [MARK]);
     },

@@ -42,6 +42,8 @@ export interface PoolShape {
   readonly url: string;
   readonly log: Log;
   readonly failOvers: FailOvers;
+  /** Whether nothing can be changed: then a standby will do. */
+  readonly isReadOnly: boolean;
 }
 
 /** A pool whose waiting requests are bounded in number and time. */
@@ -62,7 +64,7 @@ export class LimitedPool {
   #growsAt = 0;
 
   constructor(
-    { driver, url, log, failOvers }: PoolShape,
+    { driver, url, log, failOvers, isReadOnly }: PoolShape,
     max: number,
     statementMs: number,
     maxWaiting: number,
@@ -81,10 +83,13 @@ export class LimitedPool {
       statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      options: "-c jit=off", // JIT compilation of a search over many partitions takes longer than the search
+      // JIT compilation of a search over many partitions takes longer than the search.
+      options: `-c jit=off${isReadOnly ? " -c default_transaction_read_only=on" : ""}`,
       keepAlive: true,
       types: { getTypeParser: parserOf(driver) },
-      verify: (client, done) => void checkWritable(client).then(() => done(), done),
+      ...(!isReadOnly && {
+        verify: (client, done) => void checkWritable(client).then(() => done(), done),
+      }),
     });
     // Without an error listener, a connection that the database closes would end the process.
     this.#pool.on("error", () => undefined);
@@ -93,6 +98,7 @@ export class LimitedPool {
       this.#connected++;
       client.on("error", () => undefined);
       this.#madeAfter.set(client, failOvers.count);
+      if (isReadOnly) return;
       onReadOnly(client, () => {
         this.#madeAfter.set(client, -1);
         failOvers.count++;

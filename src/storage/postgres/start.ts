@@ -12,15 +12,17 @@ const LEAST_VERSION = 14;
  * Connects, checks the database, and brings its tables up to date.
  *
  * @param prepare further work on the tables, once they are up to date
+ * @param isReadOnly makes connections that cannot change anything
  * @throws ConfigError or Error naming the setting, what is wrong, and what to do
  */
 export async function openDatabase(
   { config, log }: Pick<EngineParts, "config" | "log">,
   prepare: (database: Database) => Promise<void> = migrate,
+  isReadOnly = false,
 ): Promise<Database> {
   const { databaseUrl: url, databasePoolSize: poolSize } = config;
   if (url === undefined) throw new ConfigError("DATABASE_URL: required by this engine");
-  const database = await Database.load({ url, poolSize, log });
+  const database = await Database.load({ url, poolSize, log, isReadOnly });
   try {
     await check(database);
     await prepare(database);

@@ -10,8 +10,10 @@ import { validate } from "../../core/validate.ts";
 import { storedKey } from "../../keys/schema.ts";
 import { rollout } from "../../rollouts/schema.ts";
 import { storedUser } from "../../users/schema.ts";
+import type { CheckedLog, Findings, ProofEvidence } from "../../proof/evidence.ts";
 import { verifyAudit } from "./audit/verify.ts";
 import type { Database } from "./database.ts";
+import { verifyProofs } from "./proof/verify.ts";
 import { fromText } from "./text.ts";
 
 /** A finding about the rows of a table. */
@@ -25,9 +27,11 @@ const MOST_OF_A_TABLE = 20;
 const PORTION_ROWS = 1_000;
 
 /** The findings of a check of a database. */
-export class DatabaseReport {
+export class DatabaseReport implements Findings {
   readonly problems: TableFinding[] = [];
   readonly notes: TableFinding[] = [];
+  /** The logs that were checked against checkpoints. */
+  readonly logs: CheckedLog[] = [];
   organizations = 0;
   events = 0;
 
@@ -38,10 +42,21 @@ export class DatabaseReport {
       this.problems.push({ table, problem: "and more of the like" });
     }
   }
+
+  note(table: string, problem: string): void {
+    this.notes.push({ table, problem });
+  }
 }
 
-/** Checks a database with the tables of this version. */
-export async function verifyDatabase(database: Database): Promise<DatabaseReport> {
+/**
+ * Checks a database with the tables of this version.
+ *
+ * @param evidence the key and the checkpoints to check the logs against; without them this is not done
+ */
+export async function verifyDatabase(
+  database: Database,
+  evidence?: ProofEvidence,
+): Promise<DatabaseReport> {
   const report = new DatabaseReport();
   const organizations = await database.query<{ id: string }>("SELECT id FROM organizations");
   report.organizations = organizations.length;
@@ -51,6 +66,14 @@ export async function verifyDatabase(database: Database): Promise<DatabaseReport
     await verifyDocuments(database, id, report);
     await verifyPolicies(database, id, report);
     await verifyAudit(database, id, report);
+  }
+  if (evidence) {
+    await verifyProofs(
+      database,
+      organizations.map(({ id }) => id),
+      evidence,
+      report,
+    );
   }
   return report;
 }
@@ -154,6 +177,6 @@ async function verifyPolicies(
   );
   for (const { version } of unrecorded) {
     const problem = `no entry says who published "${fromText(version)}" of "${id}"`;
-    report.notes.push({ table: "activity", problem });
+    report.note("activity", problem);
   }
 }

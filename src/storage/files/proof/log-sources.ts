@@ -1,5 +1,6 @@
 /** The files of the logs that trees are over, oldest first. */
 import { basename } from "node:path";
+import { LOGS, type LogName } from "../../../signed-logs/store.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog } from "../../log-lines.ts";
@@ -7,8 +8,8 @@ import { listNumbers, numberedPath } from "../../numbered-files.ts";
 import { listSegments, segmentPath } from "../../segmented-log.ts";
 
 /** The logs with a tree, by the last part of the tree's name. */
-export const TREES = ["audit", "activity"] as const;
-export type TreeName = (typeof TREES)[number];
+export const TREES = LOGS;
+export type TreeName = LogName;
 
 /** A file of a log, and the bytes of its acknowledged lines. */
 export interface LogPart {

@@ -76,6 +76,7 @@ function storedLog(
   const stored = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
   return {
     first,
+    unit: "line",
     directory: tree === "audit" ? own.audit : own.activityLog,
     tileFile: (level) => stored.hashes(level),
     readTile: (level, index) => stored.readTile(level, index),

@@ -1,6 +1,8 @@
 /** Reads known events: events whose ids were sent before. */
 import type { Database } from "../database.ts";
+import { toText } from "../text.ts";
 import type { Answer } from "./append.ts";
+import type { EventLine } from "./portions.ts";
 import type { NewEvent } from "./records.ts";
 
 /** A known event; `place` is its index in the sent group. */
@@ -54,4 +56,26 @@ export async function linesOfKnown(
     }
   }
   return lines;
+}
+
+/** The events of an organization with an id, the first stored one first. */
+export async function eventsWithId(
+  database: Database,
+  organization: string,
+  id: string,
+  most: number,
+): Promise<readonly EventLine[]> {
+  const places = await database.query<{ seq: number; day: string }>(
+    `SELECT i.seq, i.day::text AS day FROM audit_ids i
+       JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
+      WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.seq LIMIT $3`,
+    [organization, toText(id), most],
+  );
+  const found = places.map(({ day, seq }) =>
+    database.query<EventLine>(
+      "SELECT seq AS row, line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
+      [organization, day, seq],
+    ),
+  );
+  return (await Promise.all(found)).flat();
 }

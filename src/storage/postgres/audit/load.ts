@@ -8,11 +8,8 @@ import { fromText } from "../text.ts";
 import { textArray } from "../text-array.ts";
 import { daysOf } from "./days.ts";
 import { tableOf } from "./partitions.ts";
+import { readPortion, type EventLine } from "./portions.ts";
 import { newEventOf, providerKey } from "./records.ts";
-
-/** The most rows of a portion, and the most text of a portion with several rows. */
-const PORTION_ROWS = 4_000;
-const PORTION_BYTES = 2 << 20;
 
 /** The columns of `audit_events` that are sent unchanged. */
 const COLUMNS = [
@@ -166,17 +163,16 @@ export async function* storedLines(
 ): AsyncGenerator<readonly Buffer[]> {
   const { days } = await daysOf(database, organization);
   const read = (after: number) =>
-    database.search<{ seq: number; line: string }>(
-      `SELECT seq, line FROM (
-         SELECT seq, line, sum(bytes) OVER (ORDER BY seq) AS bytes, row_number() OVER (ORDER BY seq) AS place
-           FROM (SELECT seq, bytes, line FROM audit_events
-                  WHERE organization_id = $1 AND day = ANY ($2) AND seq > $3 ORDER BY seq LIMIT ${PORTION_ROWS}) AS next) AS portion
-        WHERE place = 1 OR bytes <= ${PORTION_BYTES} ORDER BY seq`,
-      [organization, days.filter(({ last }) => last > after).map(({ day }) => day), after],
+    readPortion(
+      (text, values = []) => database.search(text, values),
+      organization,
+      days.filter(({ last }) => last > after).map(({ day }) => day),
+      after,
+      Number.MAX_SAFE_INTEGER,
     );
   let rows = await read(0);
   while (rows.length > 0) {
-    const next = read((rows.at(-1) as { seq: number }).seq); // read ahead while the caller works on this portion
+    const next = read((rows.at(-1) as EventLine).row); // read ahead while the caller works on this portion
     next.catch(() => undefined);
     yield rows.map(({ line }) => Buffer.from(line));
     rows = await next;

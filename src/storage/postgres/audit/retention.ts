@@ -8,6 +8,7 @@ import { Unavailable } from "../../../core/errors.ts";
 import type { Database, Statements } from "../database.ts";
 import { codeOf } from "../faults.ts";
 import { withLease } from "../leases.ts";
+import type { Removing } from "../proof/removing.ts";
 import { dropPartition, tableOf } from "./partitions.ts";
 import { dayOf } from "./records.ts";
 
@@ -116,7 +117,11 @@ function sumOf(days: readonly Day[]): { events: number; bytes: number } {
 }
 
 /** Deletes the events that were removed some time ago. A lease lets one server at a time do this. */
-export async function sweep(database: Database, graceSeconds = GRACE_SECONDS): Promise<void> {
+export async function sweep(
+  database: Database,
+  graceSeconds = GRACE_SECONDS,
+  removing: Removing = async () => {},
+): Promise<void> {
   await withLease(database, "audit sweep", { forMs: LEASE_MS }, async () => {
     const days = await database.query<{ day: string; isWhole: boolean; organizations: string[] }>(
       `WITH deletable AS (
@@ -130,6 +135,9 @@ export async function sweep(database: Database, graceSeconds = GRACE_SECONDS): P
          FROM deletable GROUP BY deletable.day ORDER BY deletable.day`,
       [graceSeconds],
     );
+    for (const id of new Set(days.flatMap(({ organizations }) => organizations))) {
+      await removing(id, "audit");
+    }
     for (const { day, isWhole, organizations } of days) {
       if (!isWhole) await deleteRows(database, "audit_events", day, organizations);
       else if (!(await dropDay(database, day, organizations))) continue;

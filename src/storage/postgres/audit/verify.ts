@@ -144,7 +144,7 @@ async function verifyGaps(
   const problem = `"${id}": ${missing} row numbers up to ${last} have no event`;
   if (isWhole) report.problem("audit_events", problem);
   // The clock of a server may have been set back, so that removed days had later rows.
-  else report.notes.push({ table: "audit_events", problem });
+  else report.note("audit_events", problem);
 }
 
 /** The columns that are computed from the line. */

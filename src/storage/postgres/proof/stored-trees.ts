@@ -1,0 +1,38 @@
+import type { NamedLog } from "../../../proof/evidence.ts";
+import type { StoredTrees } from "../../../signed-logs/answers.ts";
+import { proveLine, type LoggedLine, type ProvenLine } from "../../../signed-logs/prove.ts";
+import type { Database } from "../database.ts";
+import { rowWithId } from "./log-rows.ts";
+import type { LogSigner } from "./signer.ts";
+import { TreeRows } from "./tree-rows.ts";
+
+/** The trees of a database. */
+export function storedTreesOf(database: Database, signer: LogSigner): StoredTrees {
+  return {
+    verifierOf: (organization, log) => signer.signerOf({ organization, log }),
+    treeOf: (organization, log) => new TreeRows(database, { organization, log }),
+    find: (organization, log, id) => find(database, { organization, log }, id),
+    signFor: (organization, log) => signer.signFor({ organization, log }),
+  };
+}
+
+/** Proves that an event is part of a log of a database, which servers may be using; see `proveLine`. */
+export async function proveStored(
+  database: Database,
+  named: NamedLog,
+  wanted: string,
+): Promise<ProvenLine> {
+  const found = await find(database, named, wanted);
+  return proveLine(new TreeRows(database, named), found, named, wanted);
+}
+
+async function find(
+  database: Database,
+  named: NamedLog,
+  id: string,
+): Promise<LoggedLine | undefined> {
+  const found = await rowWithId(database, named, id);
+  if (found === undefined) return undefined;
+  const { row, line } = found;
+  return { line: Buffer.from(line), index: () => new TreeRows(database, named).leafOf(row) };
+}

@@ -31,7 +31,10 @@ const visit = (path: string): void => {
 entries.forEach(visit);
 
 /** The script before each page, and the modules that pages load on demand or as a further one: they stand beside a page. */
-const BESIDE = ["/early.ts", "/palette.ts", "/audit-views.ts", "/audit-proof.ts"];
+const BESIDE = [
+  ...["/early.ts", "/palette.ts", "/audit-views.ts"],
+  ...["/audit-proof.ts", "/activity-check.ts"],
+];
 const PAGES = filesBelow("src/portal/browser/entries").filter(
   (path) => !BESIDE.some((name) => path.endsWith(name)),
 );

@@ -38,6 +38,7 @@ export interface ActivityModel extends PageContext, ActivitySlice {
 /** The page of who changed what. */
 export const activity: DataPage<ActivityModel, typeof parameters> = {
   ...accessPage("activity"),
+  signedModule: "activity-check",
   parameters,
   async read(source, context, query) {
     const { offset, ...texts } = query;

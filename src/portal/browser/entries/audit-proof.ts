@@ -1,9 +1,10 @@
 /**
- * Adds the download of its proof to the open event. The audit page loads this module beside its own where the log is
- * signed. It makes nodes instead of markup, which only one module of a page may parse.
+ * Checks the log, and adds the download of its proof to the open event. The audit page loads this module beside its own
+ * where the log is signed. It makes nodes instead of markup, which only one module of a page may parse.
  */
 import { PROOF_WORDS, proofFile, proofPath } from "../../pages/audit-proof.ts";
 import { apiErrorOf, open, reasonOf } from "../api.ts";
+import { watchLog } from "../log-notice.ts";
 
 /** Fetches a proof with the reader's credential, and saves it. */
 async function download(id: string, status: HTMLElement): Promise<void> {
@@ -53,3 +54,4 @@ function show(): void {
 const content = document.getElementById("content");
 if (content) new MutationObserver(show).observe(content, { childList: true, subtree: true });
 show();
+watchLog("audit");

@@ -13,12 +13,21 @@ const SEARCH_STEPS = 4;
 export interface Glob {
   readonly pattern: string;
   /** The texts around the stars; one of them for a pattern without stars. */
-  readonly pieces: readonly string[];
+  readonly pieces: readonly Piece[];
+}
+
+interface Piece {
+  readonly text: string;
+  /** For each prefix of the text, the length of its longest proper prefix that is also its suffix. */
+  readonly borders: Uint32Array;
 }
 
 /** Takes a pattern apart. */
 export function globOf(pattern: string): Glob {
-  return { pattern, pieces: pattern.split("*") };
+  return {
+    pattern,
+    pieces: pattern.split("*").map((text) => ({ text, borders: bordersOf(text) })),
+  };
 }
 
 /**
@@ -29,24 +38,28 @@ export function globOf(pattern: string): Glob {
 export function matchesGlob({ pattern, pieces }: Glob, text: string, work: StepBudget): boolean {
   work.spend(COMPARISON_STEPS + SEARCH_STEPS * pattern.length);
   if (pieces.length === 1) return text === pattern;
-  const first = pieces[0] ?? "";
-  const last = pieces.at(-1) ?? "";
+  const { text: first } = pieces[0] as Piece;
+  const { text: last } = pieces[pieces.length - 1] as Piece;
   const end = text.length - last.length;
   if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   if (pieces.length > 2) work.spend(SEARCH_STEPS * (pattern.length + text.length));
   let at = first.length;
   for (let i = 1; i < pieces.length - 1; i++) {
     // The earliest position leaves the most room for the pieces that follow.
-    at = endOfFirst(pieces[i] as string, text, at, end);
+    at = endOfFirst(pieces[i] as Piece, text, at, end);
     if (at === -1) return false;
   }
   return true;
 }
 
 /** Finds the first `piece` in `text` between `start` and `end`; returns the position after it, or -1. */
-function endOfFirst(piece: string, text: string, start: number, end: number): number {
+function endOfFirst(
+  { text: piece, borders }: Piece,
+  text: string,
+  start: number,
+  end: number,
+): number {
   if (piece.length <= 1) return endOfShort(piece, text, start, end);
-  const borders = bordersOf(piece);
   let matched = 0;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
@@ -63,7 +76,6 @@ function endOfShort(piece: string, text: string, start: number, end: number): nu
   return at === -1 || at >= end ? -1 : at + 1;
 }
 
-/** For each prefix of a piece, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(piece: string): Uint32Array {
   const borders = new Uint32Array(piece.length);
   let length = 0;

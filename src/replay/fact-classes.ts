@@ -12,8 +12,15 @@ import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { doubtAbout, type RecordedCommand } from "./reasons.ts";
 
-/** The most patterns of a field whose matches fit into the bits of one number; beyond it the value itself counts. */
+/** The bits of a small integer. Of a field with more patterns, the value itself counts. */
 const MOST_BITS = 30;
+/** The bits of a field besides those of its patterns. */
+const MARK_BITS = 2;
+const ABSENT = 1;
+const DOUBTFUL = 2;
+
+/** A value that is equal for events with the same command only if the documents decide them alike. */
+export type FactClass = number | string;
 
 type Field = Exclude<(typeof globFields)[keyof typeof globFields], "provider">;
 
@@ -27,6 +34,8 @@ interface FieldPatterns {
 export class FactClasses {
   readonly #fields: readonly FieldPatterns[];
   readonly #hasProviders: boolean;
+  /** Whether the classes of all fields fit into one number. */
+  readonly #areShort: boolean;
 
   constructor(documents: readonly PolicyDocument[]) {
     const matches = documents.flatMap(matchesOf);
@@ -38,10 +47,18 @@ export class FactClasses {
         ? []
         : [{ field, patterns: Array.from(patterns, globOf) }];
     });
+    const bits = this.#fields.reduce((sum, { patterns }) => sum + patterns.length + MARK_BITS, 0);
+    this.#areShort = bits <= MOST_BITS && !this.#hasProviders;
   }
 
-  /** A text that is equal for events with the same command only if the documents decide them alike. */
-  of(event: RecordedCommand, work: StepBudget): string {
+  of(event: RecordedCommand, work: StepBudget): FactClass {
+    if (this.#areShort) {
+      let packed = 0;
+      for (const one of this.#fields) {
+        packed = (packed << (one.patterns.length + MARK_BITS)) | packedClass(one, event, work);
+      }
+      return packed;
+    }
     let all = "";
     for (const one of this.#fields) all += `${classOf(one, event, work)};`;
     // The provider is compared with the programs in the command, too.
@@ -57,18 +74,24 @@ export function matchesOf({ rules }: PolicyDocument): readonly RuleMatch[] {
   return rules.flatMap(({ match, except = [] }) => [match, ...except]);
 }
 
-function classOf(
+function classOf(one: FieldPatterns, event: RecordedCommand, work: StepBudget): string {
+  if (one.patterns.length + MARK_BITS <= MOST_BITS) return String(packedClass(one, event, work));
+  const value = event[one.field];
+  return value === undefined ? "-" : `${value.length},${value}`;
+}
+
+/** The patterns that match, and the marks of a value that is absent or in doubt, as bits of a number. */
+function packedClass(
   { field, patterns }: FieldPatterns,
   event: RecordedCommand,
   work: StepBudget,
-): string {
+): number {
   const value = event[field];
-  if (value === undefined) return "-";
-  if (patterns.length > MOST_BITS) return `${value.length},${value}`;
+  if (value === undefined) return ABSENT;
   let bits = 0;
   for (let at = 0; at < patterns.length; at++) {
     if (matchesGlob(patterns[at] as Glob, value, work)) bits |= 1 << at;
   }
   const isDoubtful = field === "resource" && doubtAbout(event, field) !== undefined;
-  return isDoubtful ? `?${bits}` : `${bits}`;
+  return (bits << MARK_BITS) | (isDoubtful ? DOUBTFUL : 0);
 }

@@ -1,10 +1,10 @@
 /** The thread of one replay: takes rows of the audit log, and answers each message with one of its own. */
 import { parentPort } from "node:worker_threads";
-import type { AuditEvent } from "../audit/schema.ts";
 import { examine } from "../policies/examine.ts";
 import type { PolicyDocument } from "../policies/evaluate.ts";
 import type { PolicyProblem } from "../policies/schema.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
+import { eachRow } from "./recorded-row.ts";
 import { Tally } from "./tally.ts";
 
 /** The documents to compare; without a base, the recorded decisions count. */
@@ -85,13 +85,9 @@ function begin(question: JudgeQuestion): Unfit | undefined {
 }
 
 function take(piece: Uint8Array): number {
-  const end = piece.lastIndexOf(NEWLINE) + 1;
+  const end = piece.lastIndexOf(NEWLINE) + 1; // a newline in a text is escaped, so each one here ends a row
   if (end > 0) {
-    const rows = Buffer.concat([...parts, piece.subarray(0, end - 1)]).toString("utf8");
-    // A newline in a text is escaped, so each one here ends a row.
-    const list = JSON.parse(`[${rows.replaceAll("\n", ",")}]`) as readonly AuditEvent[];
-    for (const event of list) tally?.add(event);
-    events += list.length;
+    events += eachRow(Buffer.concat([...parts, piece.subarray(0, end)]), (row) => tally?.add(row));
     parts = [];
   }
   if (end < piece.length) parts.push(piece.subarray(end));

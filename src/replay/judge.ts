@@ -5,7 +5,7 @@
 import type { PolicyDocument, Verdict } from "../policies/evaluate.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { type Decide, deciderOf } from "./decider.ts";
-import { FactClasses, matchesOf } from "./fact-classes.ts";
+import { type FactClass, FactClasses, matchesOf } from "./fact-classes.ts";
 import { doubtAbout, type NotReplayable, type RecordedCommand } from "./reasons.ts";
 import { RecentValues } from "./recent-values.ts";
 import { RelevantRules } from "./relevant-rules.ts";
@@ -30,12 +30,11 @@ interface Excerpt {
   readonly decideBase: Decide | undefined;
 }
 
-/** A command, and the excerpt that decides it. */
+/** A command, the excerpt that decides it, and the decisions by the other facts. */
 interface CommandEntry<Kept> {
-  readonly id: number;
   readonly excerpt: Excerpt;
-  /** The decision, if it depends on no other facts. */
-  known: Kept | NotReplayable | undefined;
+  /** Kept with the command, since a table of all decisions would cost each event several misses of the cache. */
+  readonly known: Map<FactClass, Kept | NotReplayable>;
 }
 
 /** Commands of more rules are decided by the whole documents. */
@@ -54,10 +53,8 @@ export class Judge<Kept extends object> {
   readonly #asksForProvider: boolean;
   /** By the positions of their rules. */
   readonly #excerpts = new Map<string, Excerpt>();
-  #nextId = 0;
   #patternsLeft = MOST_PATTERNS;
   readonly #ofCommands: RecentValues<CommandEntry<Kept>>;
-  readonly #known: RecentValues<Kept | NotReplayable>;
 
   /**
    * @param work counts the steps of all decisions
@@ -82,8 +79,7 @@ export class Judge<Kept extends object> {
       rules.some(({ match }) => match.providers && !match.commands),
     );
     this.#whole = this.#excerpt(documents);
-    this.#ofCommands = new RecentValues(limits);
-    this.#known = new RecentValues(limits);
+    this.#ofCommands = new RecentValues(({ excerpt }) => ({ excerpt, known: new Map() }), limits);
   }
 
   /**
@@ -92,21 +88,22 @@ export class Judge<Kept extends object> {
    * @throws TooMuchWork when all decisions exceed the limit of steps
    */
   of(event: RecordedCommand): Kept | NotReplayable {
-    const entry = this.#entryFor(event);
-    const facts = entry.excerpt.classes.of(event, this.#work);
-    if (facts === "") return (entry.known ??= this.#decide(entry.excerpt, event));
-    const key = `${facts}${entry.id}`;
-    const found = this.#known.get(key);
+    const { excerpt, known } = this.#entryFor(event);
+    const facts = excerpt.classes.of(event, this.#work);
+    const found = known.get(facts);
     if (found !== undefined) return found;
-    const known = this.#decide(entry.excerpt, event);
-    this.#known.keep(key, known);
-    return known;
+    const judgement = this.#decide(excerpt, event);
+    known.set(facts, judgement);
+    this.#ofCommands.grow(typeof facts === "string" ? facts.length : 1);
+    return judgement;
   }
 
   #decide({ decide, decideBase }: Excerpt, event: RecordedCommand): Kept | NotReplayable {
-    const now = decide(event);
+    const { command, provider, capability, consumer, executor, resource } = event; // each read once
+    const facts = { command, provider, capability, consumer, executor, resource };
+    const now = decide(facts);
     if (typeof now === "string") return now;
-    const was = decideBase?.(event);
+    const was = decideBase?.(facts);
     return typeof was === "string" ? was : this.#make({ was, now });
   }
 
@@ -122,9 +119,7 @@ export class Judge<Kept extends object> {
       doubtAbout(event, "command") === undefined
         ? this.#excerptOf(this.#relevant.for(event))
         : this.#whole;
-    const entry = { id: this.#nextId++, excerpt, known: undefined };
-    this.#ofCommands.keep(key, entry);
-    return entry;
+    return this.#ofCommands.keep(key, { excerpt, known: new Map() });
   }
 
   #excerptOf(positions: readonly number[]): Excerpt {

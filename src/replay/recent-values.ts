@@ -1,17 +1,21 @@
 /** The most keys of one generation, and the most characters in them. */
-export const GENERATION = { keys: 200_000, characters: 16 << 20 };
+export const GENERATION = { keys: 400_000, characters: 32 << 20 };
 
 /**
  * Keeps the values of recently used keys, in bounded memory. There are two generations: when the young one is full,
  * it takes the place of the old one, whose values are dropped unless they were used since.
  */
 export class RecentValues<Value> {
+  readonly #renew: (old: Value) => Value;
   readonly #limits: typeof GENERATION;
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
+  #keys = 0;
   #characters = 0;
 
-  constructor(limits: typeof GENERATION = GENERATION) {
+  /** @param renew takes a value over from the old generation, without the keys that `grow` has counted */
+  constructor(renew: (old: Value) => Value, limits: typeof GENERATION = GENERATION) {
+    this.#renew = renew;
     this.#limits = limits;
   }
 
@@ -19,18 +23,25 @@ export class RecentValues<Value> {
     const value = this.#young.get(key);
     if (value !== undefined) return value;
     const old = this.#old.get(key);
-    if (old !== undefined) this.keep(key, old);
-    return old;
+    return old === undefined ? undefined : this.keep(key, this.#renew(old));
   }
 
-  keep(key: string, value: Value): void {
+  keep(key: string, value: Value): Value {
+    this.grow(key.length);
+    this.#young.set(key, value);
+    return value;
+  }
+
+  /** Counts a key that a kept value has of its own, by its length. */
+  grow(length: number): void {
     const { keys, characters } = this.#limits;
-    if (this.#young.size >= keys || this.#characters + key.length > characters) {
+    if (this.#keys >= keys || this.#characters + length > characters) {
       this.#old = this.#young;
       this.#young = new Map();
+      this.#keys = 0;
       this.#characters = 0;
     }
-    this.#young.set(key, value);
-    this.#characters += key.length;
+    this.#keys++;
+    this.#characters += length;
   }
 }

@@ -2,12 +2,12 @@
  * Compares the decisions of a document on recorded events with those of another document, or with the recorded ones,
  * and counts the changes.
  */
-import type { AuditEvent } from "../audit/schema.ts";
 import type { Verdict } from "../policies/evaluate.ts";
 import type { PolicyDecision } from "../policies/schema.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { type Documents, Judge } from "./judge.ts";
 import { type NotReplayable, REASONS } from "./reasons.ts";
+import type { RecordedRow } from "./recorded-row.ts";
 import { EXAMPLE_FIELDS, type ReplayCounts } from "./report.ts";
 
 /** The fields whose values are counted, by their names in the report. */
@@ -80,7 +80,7 @@ export class Tally {
   ) {
     this.#examples = examples;
     this.#hasBase = base !== undefined;
-    this.#judge = new Judge(
+    this.#judge = new Judge<Known>(
       { candidate, base },
       work,
       ({ was, now }) => ({
@@ -101,8 +101,8 @@ export class Tally {
    *
    * @throws TooMuchWork when the decisions exceed the limit of steps
    */
-  add(event: AuditEvent): void {
-    const recorded = event.policy_decision;
+  add(event: RecordedRow): void {
+    const recorded = this.#hasBase ? undefined : (event.policy_decision as PolicyDecision);
     if (!this.#hasBase && recorded === undefined) return this.#leaveOut("no_decision");
     const known = this.#judge.of(event);
     if (typeof known === "string") return this.#leaveOut(known);
@@ -180,7 +180,7 @@ function topOf(counts: ReadonlyMap<string, Changes>): ReplayCounts["top"]["execu
     .slice(0, TOP_NAMES);
 }
 
-function exampleOf(event: AuditEvent): Example["event"] {
+function exampleOf(event: RecordedRow): Example["event"] {
   const texts = EXAMPLE_FIELDS.flatMap((field) => {
     const value = event[field];
     return value === undefined ? [] : [[field, shortened(value)]];

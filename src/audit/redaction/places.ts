@@ -10,8 +10,8 @@ const NAME = String.raw`[\w.-]{0,60}(?:key|token|secret|password|passwd|pwd|cred
 export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "set-variable",
-    ["setx ", "setenv ", "set -", "env "],
-    String.raw`(?<![\w-])(?:setx|setenv|set\s{1,4}-{1,2}\w{0,10}x\w{0,10}|env)\s{1,4}${NAME}\s{1,4}`,
+    ["setx ", "setenv ", "set-environment ", "set -", "env "],
+    String.raw`(?<![\w-])(?:setx|setenv|set-environment|set\s{1,4}-{1,2}\w{0,10}x\w{0,10}|env)\s{1,4}${NAME}\s{1,4}`,
     ["setx API_TOKEN abc", "set -gx GITHUB_TOKEN abc", "ENV DB_PASSWORD hunter2"],
     ["set -x", "setx PATH abc", "env API_KEY=$X make"],
   ),
@@ -37,17 +37,6 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     ignores: ["pulumi config set region eu", "pulumi config set --secret dbPassword"],
   },
   valueAt(
-    "piped-password",
-    ["echo ", "printf "],
-    String.raw`(?<![\w-])(?:echo|printf)${FLAGS}{0,3}\s{1,4}(?:["']?%s(?:\\n)?["']?\s{1,4})?(?=[^\n]{1,400}?\|\s{0,4}(?:sudo\s[^\n|;&]{0,60}-S|(?:sudo\s{1,4})?(?:chpasswd|passwd\s)|[^\n|;&]{1,200}(?:--password-stdin|--with-token|-stdin\b|--passphrase-fd\s{1,4}0)))(?!-)`,
-    [
-      "echo hunter2 | docker login -u ada --password-stdin",
-      "echo 'hunter2' | sudo -S ls",
-      "echo 'ada:hunter2' | chpasswd",
-    ],
-    ["echo $PASS | docker login --password-stdin", "echo hello | tee x", "echo hi | sudo tee x"],
-  ),
-  valueAt(
     "netrc-password",
     ["login "],
     String.raw`login\s{1,4}[^\s"',;]{1,200}\s{1,4}password\s{1,4}`,
@@ -57,7 +46,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "short-name",
     ["pw=", "pat=", "key_base=", "_auth=", "secret_id="],
-    String.raw`(?:(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey|api|http|basic|proxy)?)_auth|secret_id)=`,
+    String.raw`(?:(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey|api|http|basic|proxy|npm|docker|registry)?)_auth|secret_id)=`,
     [
       "PW=hunter2 x",
       "GH_PAT=abc x",
@@ -66,13 +55,6 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       "npm _auth=abc",
     ],
     ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a"],
-  ),
-  valueAt(
-    "here-string",
-    ["<<<"],
-    String.raw`<<<(?<=(?:--with-token|--password-stdin|sudo\s{1,4}-S|passwd)\s{0,4}<<<)\s{0,4}`,
-    ["gh auth login --with-token <<< hunter2"],
-    ["cat <<< hunter2", "sudo -S <<< $P"],
   ),
   valueAt(
     "secret-argument",
@@ -108,7 +90,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     "share-password",
     ["net use "],
     // The password follows the share or the user.
-    String.raw`(?<![\w-])net\s{1,4}use\s(?:[^\n;|&]{0,300}?\/user:[^\s;|&]{1,100}|(?:\s{0,4}[^\s\\/"';|&]{1,60}\s)?\s{0,4}["']?\\[^\s;|&]{1,200})[ \t]{1,4}(?!["']?[/*])`,
+    String.raw`(?<![\w-])net\s{1,4}use\s(?:[^\n;|&]{0,300}?\/u(?:ser)?:[^\s;|&]{1,100}|(?:\s{0,4}[^\s\\/"';|&]{1,60}\s)?\s{0,4}["']?\\[^\s;|&]{1,200})[ \t]{1,4}(?!["']?[/*])`,
     [
       String.raw`net use \\s\share /user:corp\ada hunter2`,
       String.raw`net use Z: \\s\share hunter2 /user:ada`,

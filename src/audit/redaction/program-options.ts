@@ -6,6 +6,19 @@ import { isSecretValue, MARK } from "./values.ts";
 
 /** The most characters of a command that are read. */
 const COMMAND_LENGTH = 16_384;
+/** The place of a secret that is not in the next word, as seen from the next word. */
+const BEHIND = new Map<Takes, Takes>([
+  ["third", "second"],
+  ["second", "word"],
+  ["named", "word"],
+]);
+/** A name that is more than a word of a sentence. */
+const NAME = /[A-Z_./:\d]/;
+/** The text after the name of a program in a list. */
+const LISTED = /^["']\s{0,4},/;
+const NEXT_LISTED = /["']?\s{0,4},\s{0,4}["']/y;
+/** A redirection: the next word is a file. A here-string is not one. */
+const FILE_BEFORE = /(?<!<)(?:<|>{1,2})\s{0,4}$/;
 const ENDS_COMMAND = /[;|&)\n]/;
 const ENDS_WORD = /[\s;|&()<>]/;
 
@@ -24,7 +37,9 @@ export function secretsOfProgram(
   const flags = Object.entries(options);
   const before = after === undefined ? undefined : wholeWord(after);
   const secrets: Span[] = [];
-  const around = quotes.around(from - 1);
+  // The name and each argument are quoted in a list, as in `["mysql", "-phunter2"]`.
+  const isList = LISTED.test(text.slice(from, from + 8));
+  const around = isList ? undefined : quotes.around(from - 1);
   const limit = Math.min(from + COMMAND_LENGTH, around?.close ?? text.length);
   // In quotes, the quotes of the command are read one by one: what they are is exact only without the layer around.
   const own = around ? undefined : quotes;
@@ -32,14 +47,17 @@ export function secretsOfProgram(
   let waiting: Takes | undefined;
   let end = from;
   for (;;) {
-    const word = nextWord(text, end, limit, own);
+    const word = isList ? nextListed(text, end, limit) : nextWord(text, end, limit, own);
     if (word === undefined) return { secrets, end };
     end = word.end;
+    if (FILE_BEFORE.test(text.slice(Math.max(from, word.start - 8), word.start))) continue;
     const isQuoted = /["']/.test(text[word.start] ?? "") && text[word.start + 1] === "-";
     const start = isQuoted ? word.start + 1 : word.start;
     const said = text.slice(start, word.end);
-    if (waiting === "second" && !said.startsWith("-")) {
-      waiting = "word";
+    const behind = waiting && !said.startsWith("-") ? BEHIND.get(waiting) : undefined;
+    if (behind !== undefined && hasAssignments && said.includes("=")) waiting = undefined;
+    else if (behind !== undefined) {
+      waiting = waiting === "named" && !NAME.test(said) ? undefined : behind;
       continue;
     }
     if (waiting !== undefined && !said.startsWith("-")) {
@@ -120,6 +138,15 @@ function withoutQuotes({ start, end }: Span, quotes: Quotes): Span {
   if (around.close === start) return { start: start + 1, end };
   if (around.open < start) return { start, end: Math.min(around.close, end) };
   return around.close === end - 1 ? { start: start + 1, end: end - 1 } : { start, end };
+}
+
+/** The next string of a list, without its quotes; `undefined` at the end of the list. */
+function nextListed(text: string, from: number, limit: number): Span | undefined {
+  NEXT_LISTED.lastIndex = from;
+  if (!NEXT_LISTED.test(text)) return undefined;
+  const start = NEXT_LISTED.lastIndex;
+  const end = text.indexOf(text[start - 1] as string, start);
+  return end === -1 || end > limit ? undefined : { start, end };
 }
 
 /** The next word of the same command, with its quotes; `undefined` at the end of the command. */

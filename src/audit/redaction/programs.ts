@@ -2,9 +2,10 @@
 
 /**
  * The place of an option's secret: the next word or the rest of the same word (`word`), only the rest (`rest`), the
- * word after the next one (`second`), or the part of the value after a separator, as in `ada:hunter2`.
+ * first or second word after the next one (`second`, `third`), the word after a name such as `DB_URL` (`named`), or the
+ * part of the value after a separator, as in `ada:hunter2`.
  */
-export type Takes = "word" | "rest" | "second" | ":" | "%" | "," | "=";
+export type Takes = "word" | "rest" | "second" | "third" | "named" | ":" | "%" | "," | "=";
 
 /** The options of some programs. */
 export interface ProgramRule {
@@ -63,24 +64,17 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "login-password",
-    programs: ["docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm", "az", "oc", "cf", "twine", "argocd", "ibmcloud", "faas-cli", "poetry"], // prettier-ignore
+    programs: ["docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm", "az", "oc", "cf", "twine", "argocd", "ibmcloud", "faas-cli", "poetry", "regctl"], // prettier-ignore
     after: "login|upload|auth|publish",
     options: { "-p": "word" },
-    matches: ["docker login -u ada -p s3cr3t reg", "az login --service-principal -u x -p hunter2"],
+    matches: ["docker login -p s3cr3t reg", "az login --service-principal -p hunter2"],
     ignores: ["docker run -p 80:80 x", "docker compose -p login up", "podman ps"],
-  },
-  {
-    id: "registry-credentials",
-    programs: ["skopeo", "podman", "buildah"],
-    options: { "--creds": ":", "--src-creds": ":", "--dest-creds": ":" },
-    matches: ["skopeo copy --src-creds ada:hunter2 a b"],
-    ignores: ["podman run -u 1000:1000 x", "podman run --user root x"],
   },
   {
     id: "database-password",
     programs: ["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat", "cqlsh", "isql", "fbexport"], // prettier-ignore
     options: { "-p": "word" },
-    matches: ["mongosh -u a -p s3cr3t", "cqlsh -u a -ps3cr3t h"],
+    matches: ["mongosh -p s3cr3t", "cqlsh -u a -ps3cr3t h"],
     ignores: ["mongosh --port 1", "mongosh -p"],
   },
   {
@@ -92,7 +86,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "ldap-password",
-    programs: ["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd", "ldapdelete", "ldapwhoami"],
+    programs: ["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd", "ldapdelete", "ldapwhoami", "ldapcompare", "ldapmodrdn", "dsconf", "dsidm"], // prettier-ignore
     options: { "-w": "word" },
     matches: ["ldapsearch -x -w s3cr3t"],
     ignores: ["ldapsearch -W", "ldapsearch -s sub -x"],
@@ -101,7 +95,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     id: "sqlserver-password",
     programs: ["sqlcmd", "bcp", "osql", "tsql", "ipmitool"],
     options: { "-P": "word" },
-    matches: ["sqlcmd -S h -U sa -P s3cr3t"],
+    matches: ["sqlcmd -S h -P s3cr3t"],
     ignores: ["sqlcmd -E"],
   },
   {
@@ -120,8 +114,8 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "smb-password",
-    programs: ["smbclient", "rpcclient", "smbget", "smbmap", "net", "wmic", "winexe"],
-    options: { "-U": "%", "--user": "%" },
+    programs: ["smbclient", "rpcclient", "smbget", "smbmap", "net", "wmic", "winexe", "wbinfo"],
+    options: { "-U": "%", "--user": "%", "-a": "%" },
     matches: ["smbclient -U ada%hunter2 //h/s"],
     ignores: ["smbclient -U ada //h/s"],
   },
@@ -170,7 +164,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     id: "user-password",
     programs: ["useradd", "usermod", "ncftp", "ncftpget", "ncftpput"],
     options: { "-p": "word" },
-    matches: ["useradd -p '$6$salt$abcdef' ada", "ncftp -u ada -p hunter2 h"],
+    matches: ["useradd -p '$6$salt$abcdef' ada", "ncftp -p hunter2 h"],
     ignores: ["useradd -m ada"],
   },
   {
@@ -183,8 +177,9 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "secret-assignment",
-    programs: ["fly", "flyctl", "heroku", "railway", "doppler", "supabase", "vault"],
-    after: "secrets|config:set|config|variables|kv",
+    programs: ["fly", "flyctl", "heroku", "railway", "doppler", "supabase", "vault", "bao", "nomad", "firebase", "travis"], // prettier-ignore
+    after:
+      "secrets|(?:[\\w:]+:)?config:(?:set|add)|config|variables|kv|var|encrypt|(?:secret|kv|cubbyhole)/.*",
     options: {},
     hasAssignments: true,
     matches: [
@@ -234,7 +229,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   {
     id: "curl-user",
     programs: ["curl", "curlie"],
-    options: { ...USER, "--oauth2-bearer": "word", "-b": "=", "--cookie": "=" },
+    options: { ...USER, "-E": ":", "--cert": ":", "--oauth2-bearer": "word", "-b": "=", "--cookie": "=" }, // prettier-ignore
     matches: [
       "curl -u ada:hunter2 https://x",
       'curl -s --user "ada:hunter2" x',
@@ -242,6 +237,13 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
       "curl -b 'session=abc' x",
     ],
     ignores: ["curl -u ada https://x", "curl -u ada:$PW x", "curl http://a:80/b", "curl -b jar x"],
+  },
+  {
+    id: "server-user",
+    programs: ["etcdctl", "govc", "esxcli", "hey", "ab", "ttyd", "gotty", "nikto"],
+    options: { "-u": ":", "--user": ":", "-a": ":", "-A": ":", "-c": ":", "-id": ":" },
+    matches: ["etcdctl --user root:hunter2 get x", "hey -a ada:hunter2 http://h"],
+    ignores: ["etcdctl get x", "ab -c 10 http://h:80/"],
   },
   {
     id: "http-user",

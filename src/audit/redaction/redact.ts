@@ -7,6 +7,7 @@ import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
 import { withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
+import { COMMAND_PROGRAMS } from "./commands.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { Quotes } from "./quotes.ts";
 import { REDACTION_RULES } from "./rules.ts";
@@ -32,6 +33,8 @@ const MOST_LAYERS = 3;
 const LAYERED_LENGTH = 16_384;
 /** How often a text with layers is redacted: a word that was joined may be another word after the first time. */
 const MOST_ROUNDS = 3;
+/** The end of a program's name: `.exe` is not part of it, and quotes may be around it in a list. */
+const NAME_ENDS = /(?:\.exe)?(?:\s|["']\s{0,4},)/iy;
 const QUOTED = /"[^"]*"|'[^']*'/g;
 
 /** A keyword and its rule. The keyword with no rule is the mark of redacted secrets, which are skipped. */
@@ -48,7 +51,10 @@ export class Redactor {
   readonly #entries: Entry[][] = [[]];
   readonly #literals: readonly RedactionRule[];
 
-  constructor(rules: readonly RedactionRule[], programs: readonly ProgramRule[] = PROGRAM_RULES) {
+  constructor(
+    rules: readonly RedactionRule[],
+    programs: readonly ProgramRule[] = [...PROGRAM_RULES, ...COMMAND_PROGRAMS],
+  ) {
     this.#add({ keyword: MARK });
     this.#literals = rules.filter(({ literal }) => literal !== undefined);
     for (const rule of rules) for (const keyword of rule.keywords) this.#add({ keyword, rule });
@@ -220,7 +226,8 @@ function standsAt(text: string, { keyword, program, rule }: Entry, place: number
   }
   if (program === undefined) return true;
   if (place > 0 && /[\w.:-]/.test(text[place - 1] ?? "")) return false;
-  return /\s/.test(text[place + keyword.trimEnd().length] ?? "");
+  NAME_ENDS.lastIndex = place + keyword.trimEnd().length;
+  return NAME_ENDS.test(text);
 }
 
 /** Whether a letter, digit, `_` or `-` is at a position. */

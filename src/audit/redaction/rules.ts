@@ -3,13 +3,18 @@
  * The forms of secrets, as data. A rule is tried only where the text has one of its keywords, and its pattern reads a
  * bounded length from there, so redaction takes linear time. No rule guesses by entropy.
  */
+import { CALL_RULES } from "./calls.ts";
+import { COMMAND_RULES } from "./commands.ts";
+import { INPUT_RULES } from "./input.ts";
 import { PLACE_RULES } from "./places.ts";
 import { LOOSE_VALUE, type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";
 import { TOKEN_RULES } from "./tokens.ts";
 import { isSecretName, isSecretOption, isSecretValue } from "./values.ts";
 
-const SECRET_WORDS = ["key", "token", "secret", "pass", "pwd", "credential"];
-const SECRET_WORD = "(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?)";
+const SECRET_WORDS = ["key", "token", "secret", "pass", "pwd", "credential", "creds", "otp"];
+const SECRET_WORD = "(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?|creds|otp)";
+/** Programs whose `--secret` is the name of a stored secret. */
+const NAMES_SECRET = String.raw`(?<!\b(?:docker|podman|nerdctl|buildah|pulumi|gcloud)\b[^\n;|&]{0,200}\s--secret)`;
 const SUFFIX =
   "(?:[0-9]{1,2}|_(?:[0-9]{1,3}|v[0-9]|base64|b64|prod|production|staging|dev|test|old|new|primary|secondary))?";
 /** A name that ends in a secret word; the group `name` is the whole name. */
@@ -146,11 +151,14 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   },
   ...TOKEN_RULES,
   ...PLACE_RULES,
+  ...INPUT_RULES,
+  ...COMMAND_RULES,
+  ...CALL_RULES,
   {
     id: "option-value",
     keywords: SECRET_WORDS.concat("--pat"),
     pattern: new RegExp(
-      String.raw`(?:${SECRET_WORD}|--pat)(?![\w-])(?=\s|\\\n|\\?["']\s?,)(?<!\b(?:docker|podman|nerdctl|buildah|pulumi)\b[^\n;|&]{0,200}\s--secret)(?<=(?<![\w-])--?(?<name>[A-Za-z0-9][\w.-]{0,79}))(?:${GAP}(?!-)|\\?["']\s?,\s?(?=\\?["'](?!-)))${VALUE}`,
+      String.raw`(?:${SECRET_WORD}\d?|--pat)(?![\w-])(?=\s|\\\n|\\?["']\s?,)${NAMES_SECRET}(?<=(?<![\w-])--?(?<name>[A-Za-z0-9][\w.-]{0,79}))(?:${GAP}(?!-)|\\?["']\s?,\s?(?=\\?["'](?!-)))${VALUE}`,
       "iy",
     ),
     accepts: (secret, { name = "" }) =>
@@ -202,7 +210,10 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "named-value",
     keywords: SECRET_WORDS,
-    pattern: new RegExp(String.raw`${SECRET_NAME}${CLOSED}\+?=(?![=~])${VALUE}`, "iy"),
+    pattern: new RegExp(
+      String.raw`${SECRET_NAME}${NAMES_SECRET}${CLOSED}\+?=(?![=~])${VALUE}`,
+      "iy",
+    ),
     accepts: (secret, groups) =>
       isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
     matches: [
@@ -262,7 +273,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   valueAt(
     "named-pair",
     SECRET_WORDS,
-    String.raw`${SECRET_NAME}\\?["']?\s{0,4},?\s{0,20}\\?["']?value\\?["']?\s{0,2}[:=]\s{0,4}`,
+    String.raw`${SECRET_NAME}\\?["']?\s{0,4},?\s{0,20}\\?["']?(?:parameter)?value\\?["']?\s{0,2}[:=]\s{0,4}`,
     ['[{"name":"DB_PASSWORD","value":"hunter2"}]', "- name: API_TOKEN\n  value: hunter2"],
     ["- name: API_TOKEN\n  valueFrom: x", '{"name":"TOKEN","value":"$T"}'],
   ),

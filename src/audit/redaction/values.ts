@@ -35,13 +35,15 @@ export function isSecretValue(
   return !/^[-.:/@,_]{0,64}$/.test(rest) && !rest.startsWith("/");
 }
 
-const SECRET_ENDINGS = /(?:password|passwd|passphrase|pwd|token|secret|credentials?)$/;
+const SECRET_ENDINGS = /(?:password|passwd|passphrase|pwd|token|secret|credentials?|creds)$|^otp$/;
 const PASS =
-  /^(?:(?:db|user|root|admin|my|sql|pg|store|key|http|proxy|smtp|mail|ftp|become|sudo|ssh)?pass)$/;
+  /^(?:(?:db|user|root|admin|my|sql|pg|store|key|http|proxy|smtp|mail|ftp|become|sudo|ssh|remote|local)?|\w{0,20}(?:store|key))pass$/;
+/** A name in capitals such as `ROUTERPASS`. */
+const CAPITAL_PASS = /^[A-Z_\d]{0,60}(?<!COM|BY|TRES|SUR|OVER|UNDER)PASS$/;
 /** Words that make a name ending in `token` a position in a list or text, not a credential. */
 const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "starting", "cancellation", "start", "end", "pad", "bos", "eos", "sync"]); // prettier-ignore
 /** Words that make a name ending in `key` a key of data, not a credential. */
-const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state"]); // prettier-ignore
+const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state", "parameter"]); // prettier-ignore
 /** Words before `key` in options that take a secret; other options with keys take files and names. */
 const KEYS =
   "api|access|account|admin|app|auth|client|consumer|encryption|hmac|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook";
@@ -57,7 +59,8 @@ export function isSecretName(name: string): boolean {
   const words = wordsOf(name);
   const [last = "", before = ""] = words.split("_").reverse();
   if (last.endsWith("token")) return !PLACES.has(before);
-  if (SECRET_ENDINGS.test(last) || PASS.test(last)) return true;
+  if (SECRET_ENDINGS.test(last)) return before !== "existing";
+  if (PASS.test(last) || CAPITAL_PASS.test(name)) return true;
   if (name.startsWith("-") && !name.startsWith("-D")) return OPTION_KEY.test(words);
   if (last === "key") {
     if (/\.key$/i.test(name) && !OPTION_KEY.test(words)) return false;
@@ -77,6 +80,7 @@ export function isSecretOption(name: string): boolean {
 function wordsOf(name: string): string {
   return name
     .replace(/^-+D?/, "")
+    .replace(/(?<=[a-z])\d$/i, "")
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .replace(/[-.]/g, "_");

@@ -1,0 +1,47 @@
+/** Secrets among the arguments of functions, in code that a command runs. */
+import { type RedactionRule, valueAt } from "./shapes.ts";
+import { isSecretName, isSecretValue } from "./values.ts";
+
+const STRING = String.raw`\\?["'][^"'\n]{0,120}["']\s{0,4},\s{0,4}`;
+const NAME = String.raw`(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?)`;
+const QUOTED = String.raw`(?:"(?<double>[^"\\\n]{1,512})|'(?<single>[^'\n]{1,512}))`;
+
+export const CALL_RULES: readonly RedactionRule[] = [
+  valueAt(
+    "call-password",
+    ["auth(", "auth=(", "auth ", "auth (", "login(", "credential(", "credential]::", "password("],
+    String.raw`(?:auth|login|credential|password)(?:\]::new|=)?\s?\(?\s{0,4}${STRING}(?=["'])`,
+    [
+      "requests.get(u, auth=('ada', 'hunter2'))",
+      `s.login("ada", "hunter2")`,
+      "[Net.NetworkCredential]::new('ada','hunter2')",
+      "r.basic_auth 'ada', 'hunter2'",
+    ],
+    ["s.login('ada', password)", "login('ada')", "auth 'ada'"],
+    QUOTED,
+  ),
+  valueAt(
+    "connect-password",
+    ["connect(", "pdo("],
+    String.raw`(?:connect|pdo)\(\s{0,4}(?:${STRING}){2}(?=["'])`,
+    ["new PDO('mysql:host=h','ada','hunter2')", `DBI->connect("dbi:mysql:x", "ada", "hunter2")`],
+    ["connect('h', 'ada')", "connect('h', 'ada', $p)"],
+    QUOTED,
+  ),
+  {
+    id: "named-argument",
+    keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
+    pattern: new RegExp(
+      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: [
+      `os.Setenv("API_KEY", "hunter2")`,
+      "[Environment]::SetEnvironmentVariable('API_KEY','hunter2','User')",
+      "headers.set('X-Api-Key', 'hunter2')",
+    ],
+    ignores: [`os.Setenv("API_KEY", key)`, "select('password', 'email')"],
+  },
+];

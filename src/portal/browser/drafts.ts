@@ -11,10 +11,16 @@ import {
 import { html } from "../html.ts";
 import { call } from "./api.ts";
 import { ask } from "./dialog.ts";
+import { returnDraft } from "./left-drafts.ts";
+import { session } from "./session.ts";
 import { fromJson, store, stored, takeStored } from "./storage.ts";
+import { toast } from "./toast.ts";
 
-/** The draft of this tab; `undefined` without one. */
+/** The draft of this tab, or one that its user left at a sign-out; `undefined` without one. */
 export function storedDraft(key: string = DRAFT_KEY): EditorDraft | undefined {
+  const user = session()?.email;
+  if (key === DRAFT_KEY && user !== undefined && returnDraft(user))
+    toast("This is the draft that you left when you signed out");
   const found = fromJson<Partial<EditorDraft> | null>(stored(key));
   const { yaml, base = "", replaces = "" } = found ?? {};
   return typeof yaml === "string" ? { ...found, yaml, base, replaces } : undefined;

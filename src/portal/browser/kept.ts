@@ -12,11 +12,13 @@ export function kept(key: string): string | undefined {
   }
 }
 
-/** Keeps a choice. */
-export function keep(key: string, value: string): void {
+/** Keeps a choice, or removes it; returns whether it could. */
+export function keep(key: string, value: string | undefined): boolean {
   try {
-    localStorage.setItem(key, value);
+    if (value === undefined) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+    return true;
   } catch {
-    // The choice is lost with the page.
+    return false; // The choice is lost with the page.
   }
 }

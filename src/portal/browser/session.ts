@@ -3,7 +3,8 @@
  * address. A change in one tab reaches the others by the `storage` event. An empty text there means that
  * the user signed out; a missing one that there was no session, or that the service rejected it.
  */
-import { fromJson, store, takeStored } from "./storage.ts";
+import { leaveDraft } from "./left-drafts.ts";
+import { fromJson, store, stored, takeStored } from "./storage.ts";
 import { keepTyped } from "./typed.ts";
 
 /** A token and the email of its user. */
@@ -15,14 +16,23 @@ export interface UserSession {
 const SESSION = "signalbox.session";
 const RETURN = "signalbox.return";
 const ENDED = "signalbox.ended";
+/** The user to whom the storage of this tab belongs: a draft, typed texts, the page to return to. */
+const OWNER = "signalbox.owner";
 const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
 let current = parsedSession(keptSession());
+own();
 /** Set by a sign-out: a request that fails afterwards must not keep anything of this page. */
 let isLeaving = false;
+/** Set while the sign-in page is being opened: each refused request asks for it, and would open it anew. */
+let isGoing = false;
 addEventListener("storage", ({ key }) => key === SESSION && followOtherTab());
-addEventListener("pageshow", ({ persisted }) => persisted && followOtherTab());
+addEventListener("pageshow", ({ persisted }) => {
+  if (!persisted) return;
+  isGoing = false;
+  followOtherTab();
+});
 
 /** The session of the signed-in user; `undefined` without one. */
 export function session(): UserSession | undefined {
@@ -32,7 +42,27 @@ export function session(): UserSession | undefined {
 /** Keeps a session for all tabs, until the user signs out or the service rejects it. */
 export function keepSession(fresh: UserSession): void {
   current = fresh;
+  own();
   keep(JSON.stringify(fresh));
+}
+
+/** Makes the storage of this tab that of the signed-in user, who must not see what another one left in it. */
+function own(): void {
+  if (!current) return;
+  const owner = stored(OWNER);
+  if (owner !== undefined && owner !== current.email) clear();
+  store(OWNER, current.email);
+}
+
+/** Clears the storage of this tab, and puts the draft in it aside for its owner. */
+function clear(): void {
+  const owner = stored(OWNER);
+  if (owner !== undefined) leaveDraft(owner);
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Without storage there is nothing to clear.
+  }
 }
 
 /**
@@ -45,6 +75,7 @@ export async function signOut(): Promise<void> {
   isLeaving = true;
   current = undefined;
   keep("");
+  clear(); // before the server answers, since the tab may be closed meanwhile
   if (token !== undefined) await endToken(token);
   leave();
 }
@@ -59,14 +90,10 @@ async function endToken(token: string): Promise<void> {
   }
 }
 
-/** Forgets what this tab kept, such as a draft, and opens a page that needs no session. */
+/** Forgets what this tab kept, and opens a page that needs no session. */
 function leave(): void {
   isLeaving = true;
-  try {
-    sessionStorage.clear();
-  } catch {
-    // Without storage there is nothing to clear.
-  }
+  clear();
   if (document.body.dataset["open"] === "true") location.reload();
   else location.assign(SIGN_IN);
 }
@@ -76,6 +103,7 @@ function followOtherTab(): void {
   const kept = keptSession();
   const before = current;
   current = parsedSession(kept);
+  own();
   if (current && location.pathname === SIGN_IN) goBack();
   else if (before?.email === current?.email) return;
   else if (current) location.reload();
@@ -85,7 +113,8 @@ function followOtherTab(): void {
 
 /** Opens the sign-in page, which leads back to this page and to the text that was typed here. */
 export function goToSignIn(): void {
-  if (isLeaving || location.pathname === SIGN_IN) return;
+  if (isLeaving || isGoing || location.pathname === SIGN_IN) return;
+  isGoing = true;
   keepTyped();
   store(RETURN, location.pathname + location.search + location.hash);
   location.assign(SIGN_IN);

@@ -8,9 +8,9 @@ const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 await app.post("/api/public/audit", { command: "wagon-7" });
 const SIGN_IN = "**/portal/sign-in";
 
-async function signIn(page: Page): Promise<void> {
+async function signIn(page: Page, email: string = ADMIN.email): Promise<void> {
   await page.waitForURL(SIGN_IN);
-  await page.getByLabel("Email").fill(ADMIN.email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(ADMIN.password);
   await page.keyboard.press("Enter");
 }
@@ -36,6 +36,46 @@ browserTest("one sign-in serves all tabs, and a sign-out ends it in all of them"
   }
   const headers = { authorization: `Bearer ${token}` };
   assert.equal((await app.get("/api/v1/auth/me", headers)).status, 401);
+});
+
+browserTest("a draft survives its user's sign-out, and no other user sees it", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const admin = await own.asUser(ADMIN);
+  await own.createUser({ email: "otto@example.com", role: "operator" }, admin);
+  await own.post("/api/v1/policies", { version: "v1", yaml: "rules: []" }, admin);
+  const editor = `${own.url}/portal/policies/new`;
+  const { page } = await visit(t, editor, {}, [401]);
+  const text = page.getByRole("textbox", { name: "Policy document" });
+  const checked = () => page.getByText("Valid: it could be published").waitFor();
+  const unchanged = () => page.getByText("Valid, without a change").waitFor();
+  await signIn(page);
+  await unchanged();
+  await text.fill("rules: []\n# mine");
+  await checked();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, "otto@example.com");
+  await page.waitForURL(`${own.url}/`);
+  await page.goto(editor);
+  await unchanged();
+  await text.fill("rules: []\n# of otto");
+  await checked();
+  // A session that ends in another way keeps what the tab has, but not for another user.
+  own.advance(25 * 3_600_000);
+  await page.reload();
+  await page.getByText("Your session has ended").waitFor();
+  await signIn(page);
+  await page.waitForURL(`${own.url}/`);
+  await page.goto(editor);
+  await page.getByText("This is the draft that you left").waitFor();
+  await checked();
+  assert.equal(await text.inputValue(), "rules: []\n# mine");
+  await page.getByRole("button", { name: "Discard the draft" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, "otto@example.com");
+  await page.waitForURL(`${own.url}/`);
+  await page.goto(editor);
+  await checked();
+  assert.equal(await text.inputValue(), "rules: []\n# of otto");
 });
 
 browserTest("a session that the service rejects ends in all tabs, which lead back", async (t) => {

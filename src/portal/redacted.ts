@@ -1,23 +1,19 @@
 import { html, type Html, type HtmlValue } from "./html.ts";
-import { withUnseen } from "./unseen.ts";
 
 /** A mark in place of a secret. */
 const MARK = /\[redacted:([\w-]{1,40})\]/;
 /** The most marks of a text that become elements; reports may contain any number. */
 const MOST_MARKS = 1_000;
 
-/** Sets off the marks in place of secrets, and makes invisible characters visible. */
+/** Sets off the marks in place of secrets. */
 export function withMarks(text: string): HtmlValue {
-  if (!text.includes("[redacted:")) return withUnseen(text);
+  if (!text.includes("[redacted:")) return text;
   const pieces = text.split(MARK, 2 * MOST_MARKS);
   const end = pieces.reduce(
     (sum, piece, i) => sum + piece.length + (i % 2) * "[redacted:]".length,
     0,
   );
-  return [
-    pieces.map((piece, i) => (i % 2 === 0 ? withUnseen(piece) : mark(piece))),
-    withUnseen(text.slice(end)),
-  ];
+  return [pieces.map((piece, i) => (i % 2 === 0 ? piece : mark(piece))), text.slice(end)];
 }
 
 /** How many marks the texts of an event have. */

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { html } from "../../src/portal/html.ts";
-import { withUnseen } from "../../src/portal/unseen.ts";
+import { html, plainText } from "../../src/portal/html.ts";
 
 function shown(text: string): string {
-  return html`${withUnseen(text)}`.toString();
+  return html`${text}`.toString();
 }
 
 test("direction marks are named, each in an element of its own", () => {
@@ -23,6 +22,24 @@ test("invisible letters, escapes and empty characters are named, one name for ea
 
 test("line ends, tabs, emoji and scripts with joiners stay unchanged", () => {
   for (const text of ["a\tb\r\nc", "👩‍👩‍👧‍👦 ❤️", "می‌خواهم", "مرحبا"]) assert.equal(shown(text), text);
+});
+
+test("attributes and elements of text alone keep the characters as they are", () => {
+  const name = "a\u202eb";
+  assert.equal(
+    html`<a href="/x?${name}" title="${name} ${name}">${name}</a>`.toString(),
+    `<a href="/x?${name}" title="${name} ${name}">a<span class="unseen" title="U+202E">\u202e</span>b</a>`,
+  );
+  assert.equal(html` value="${name}"`.toString(), ` value="${name}"`);
+  assert.equal(
+    html`<option value="1">${name}</option>`.toString(),
+    `<option value="1">${name}</option>`,
+  );
+  assert.equal(html`<title>x ${name}</title>`.toString(), `<title>x ${name}</title>`);
+  assert.equal(
+    html`<textarea id="y">${plainText(name)}</textarea>`.toString(),
+    `<textarea id="y">${name}</textarea>`,
+  );
 });
 
 test("markup in the text stays text, and no character is lost", () => {

@@ -3,7 +3,6 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import { ago, count, counted, percent, shortDay, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { withUnseen } from "../unseen.ts";
 import { zoneWords } from "../zone.ts";
 import { readChart, type AuditSlice } from "./audit-source.ts";
 import { AHEAD_MS, shortMoment, viewHref, type AuditView } from "./audit-view.ts";
@@ -192,7 +191,7 @@ export function newestTable(
         <td>${decisionBadge(event)}</td>
         <td>
           <a class="mono" href="${viewHref(view, { event: event.id })}"
-            >${withUnseen(shorten(event.command ?? event.message ?? "(no command)", COMMAND_LENGTH))}</a
+            >${shorten(event.command ?? event.message ?? "(no command)", COMMAND_LENGTH)}</a
           >
         </td>
       </tr>`,

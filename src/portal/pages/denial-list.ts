@@ -1,7 +1,6 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { withUnseen } from "../unseen.ts";
 import { viewHref, type AuditView } from "./audit-view.ts";
 import { timeAgo } from "./parts.ts";
 
@@ -20,10 +19,10 @@ function denial(event: AuditEvent, now: number, view: AuditView): Html {
   const reason = event.reason === undefined ? "No reason given" : event.reason;
   return html`<li>
     <a href="${viewHref(view, { event: event.id })}">
-      <code>${withUnseen(shorten(event.command ?? "(no command)", COMMAND_LENGTH))}</code>
+      <code>${shorten(event.command ?? "(no command)", COMMAND_LENGTH)}</code>
       <span class="faint small">${timeAgo(event.timestamp, now)}</span>
       <span class="why small"
-        ><b>${withUnseen(shorten(reason, REASON_LENGTH))}</b>
+        ><b>${shorten(reason, REASON_LENGTH)}</b>
         <span class="by">${shorten(who.join(" on "), COMMAND_LENGTH)}</span></span
       >
     </a>

@@ -3,7 +3,7 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
-import { html, type Html } from "../html.ts";
+import { html, plainText, type Html } from "../html.ts";
 import { choice, option, textField } from "./fields.ts";
 import { breadcrumb, card, type PageContext, shellLines } from "./parts.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
@@ -167,7 +167,7 @@ export function changesTitle(version: string | undefined): Html {
 function* escaped(text: string): Work<readonly Html[]> {
   const parts: Html[] = [];
   for (let at = 0; at < text.length; at += ESCAPED_AT_ONCE) {
-    parts.push(html`${text.slice(at, at + ESCAPED_AT_ONCE)}`);
+    parts.push(plainText(text.slice(at, at + ESCAPED_AT_ONCE)));
     yield;
   }
   return parts;

@@ -4,7 +4,6 @@ import { diffCounts, diffLines, linesOf, type DiffRun } from "../diff.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { ruleLink } from "../page-link.ts";
-import { withUnseen } from "../unseen.ts";
 import { highlighter, type Token } from "../yaml-highlight.ts";
 
 const CONTEXT = 3;
@@ -45,7 +44,7 @@ export function* policyText(document: ShownDocument): Work<Html> {
   for (const [i, line] of lines.entries()) {
     const isColoured = line.length <= LONGEST_COLOURED;
     const id = hasRules && isColoured ? RULE_ID.exec(line)?.groups?.["id"] : undefined;
-    const content = isColoured ? coloured(tokensOf(line), document.name, id) : withUnseen(line);
+    const content = isColoured ? coloured(tokensOf(line), document.name, id) : line;
     const end = i === lines.length - 1 ? "" : "\n";
     shown.push(html`<span class="line" id="L${i + 1}">${content}</span>${end}`);
     yield;
@@ -66,7 +65,7 @@ export function policyLines(yaml: string, first: number, last: number): Html {
     const content =
       line.length <= LONGEST_COLOURED
         ? tokensOf(line).map(colouredToken)
-        : withUnseen(line.slice(0, LONGEST_COLOURED));
+        : line.slice(0, LONGEST_COLOURED);
     return html`<span class="line" id="L${first + i}" data-line="${first + i}">${content}</span
       >${"\n"}`;
   });
@@ -103,9 +102,7 @@ function coloured(tokens: readonly Token[], version: string, id: string | undefi
 }
 
 function colouredToken({ kind, text }: Token): Html {
-  return kind === "plain"
-    ? html`${withUnseen(text)}`
-    : html`<span class="y-${kind}">${withUnseen(text)}</span>`;
+  return kind === "plain" ? html`${text}` : html`<span class="y-${kind}">${text}</span>`;
 }
 
 /** The difference of two documents, rendered and in words. */
@@ -239,11 +236,11 @@ function side(
 
 /** Renders a line with its changed part marked. */
 function marked(line: string, marks: ChangedPart | undefined): Html {
-  if (!marks) return html`${withUnseen(line)}`;
+  if (!marks) return html`${line}`;
   const { before, after } = marks;
   const [changed, end] = [line.slice(before, line.length - after), line.slice(line.length - after)];
-  const mark = changed === "" ? undefined : html`<mark>${withUnseen(changed)}</mark>`;
-  return html`${withUnseen(line.slice(0, before))}${mark}${withUnseen(end)}`;
+  const mark = changed === "" ? undefined : html`<mark>${changed}</mark>`;
+  return html`${line.slice(0, before)}${mark}${end}`;
 }
 
 /** The parts of a common run: the lines beside changes, and between them the closed ones. */
@@ -256,9 +253,9 @@ function commonParts(
   const row = (i: number): Html =>
     html`<tr class="common">
       <td class="n">${left + i + 1}</td>
-      <td><code>${withUnseen(a[left + i] ?? "")}</code></td>
+      <td><code>${a[left + i] ?? ""}</code></td>
       <td class="n">${right + i + 1}</td>
-      <td><code>${withUnseen(a[left + i] ?? "")}</code></td>
+      <td><code>${a[left + i] ?? ""}</code></td>
     </tr>`;
   const rows = (from: number, to: number): readonly Row[] =>
     Array.from({ length: Math.max(0, to - from) }, (_, i) => () => row(from + i));

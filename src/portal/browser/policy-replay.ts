@@ -3,9 +3,10 @@ import type { RuleDraft } from "../../policies/schema.ts";
 import type { PolicyReplayReport } from "../../replay/report.ts";
 import { html, type Html } from "../html.ts";
 import { ApiError } from "../pages/api-source.ts";
-import { renderReplay } from "../pages/policy-replay.ts";
+import { renderReplay, replaySpan, spanFilter } from "../pages/policy-replay.ts";
 import { streamReader } from "../server-sent-events.ts";
 import { apiErrorOf, call, isSignedOut, open, reasonOf } from "./api.ts";
+import { serviceNow } from "./clock.ts";
 import { openDialog } from "./dialog.ts";
 import { parsed } from "./markup.ts";
 import { morph } from "./morph.ts";
@@ -37,7 +38,7 @@ export function serveReplay(
     const yaml = area.value;
     say("Waiting for the first events…");
     try {
-      const report = await replay({ yaml }, own.signal, (evaluated, total) =>
+      const report = await replay({ yaml, ...chosenSpan(place) }, own.signal, (evaluated, total) =>
         say(progressWords(evaluated, total)),
       );
       tested = yaml;
@@ -71,6 +72,9 @@ export function serveReplay(
     if (button?.matches("[data-run]")) void run();
     else if (test !== undefined) void add(test, effect);
   });
+  place.addEventListener("change", () => {
+    if (tested !== undefined) void run(); // the report is of other commands
+  });
   area.addEventListener("input", showAge);
   return {
     show(report, words) {
@@ -84,31 +88,46 @@ export function serveReplay(
   };
 }
 
-/** Shows which decisions of the last 7 days a stored version would change. */
-export async function showReplayOf(version: string): Promise<void> {
+/** The filter of the commands that the reader chose below an element. */
+function chosenSpan(place: HTMLElement): ReturnType<typeof spanFilter> {
+  const { value = "" } = place.querySelector<HTMLSelectElement>("#replay-span") ?? {};
+  return spanFilter(value, serviceNow());
+}
+
+/** Shows which decisions on recorded commands a stored version would change. */
+export function showReplayOf(version: string): void {
   const dialog = openDialog(
     html`<h2 id="dialog-title">What <span class="mono">${version}</span> would change</h2>
-      <p class="faint small">
-        Decides the commands of the last 7 days by this version. Nothing is stored.
-      </p>
+      <p class="faint small">Decides recorded commands by this version. Nothing is stored.</p>
+      <div class="span">${replaySpan()}</div>
       <p class="small" role="status" data-state>Waiting for the first events…</p>
       <div class="replay" data-report></div>
       <form method="dialog" class="buttons"><button type="submit">Close</button></form>`,
     "wide",
   );
-  const own = new AbortController();
-  dialog.addEventListener("close", () => own.abort());
   const state = dialog.querySelector("[data-state]");
+  const shown = dialog.querySelector("[data-report]");
   const say = (text: string): void => void (state && (state.textContent = text));
-  try {
-    const report = await replay({ version }, own.signal, (evaluated, total) =>
-      say(progressWords(evaluated, total)),
-    );
-    dialog.querySelector("[data-report]")?.append(parsed(renderReplay(report, true, false)));
-    say("");
-  } catch (error) {
-    if (!own.signal.aborted && !isSignedOut(error)) say(reasonOf(error));
-  }
+  let underWay: AbortController | undefined;
+  const run = async (): Promise<void> => {
+    underWay?.abort();
+    const own = new AbortController();
+    underWay = own;
+    say("Waiting for the first events…");
+    try {
+      const body = { version, ...chosenSpan(dialog) };
+      const report = await replay(body, own.signal, (evaluated, total) =>
+        say(progressWords(evaluated, total)),
+      );
+      shown?.replaceChildren(parsed(renderReplay(report, true, false)));
+      say("");
+    } catch (error) {
+      if (!own.signal.aborted && !isSignedOut(error)) say(reasonOf(error));
+    }
+  };
+  dialog.addEventListener("close", () => underWay?.abort());
+  dialog.addEventListener("change", () => void run());
+  void run();
 }
 
 function progressWords(evaluated: number, total: number): string {
@@ -117,7 +136,7 @@ function progressWords(evaluated: number, total: number): string {
 
 /** Runs a replay; resolves with its report. */
 async function replay(
-  body: { readonly yaml: string } | { readonly version: string },
+  body: ReturnType<typeof spanFilter> & ({ readonly yaml: string } | { readonly version: string }),
   signal: AbortSignal,
   onProgress: (evaluated: number, total: number) => void,
 ): Promise<PolicyReplayReport> {

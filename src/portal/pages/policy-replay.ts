@@ -1,8 +1,39 @@
 import type { PolicyReplayReport } from "../../replay/report.ts";
+import { DAY_MS } from "../../core/clock.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { executorLink, pageLink, providerLink, runtimeLink } from "../page-link.ts";
+import { yesterdayOf } from "./audit-view.ts";
+import { choice, option } from "./fields.ts";
 import { card, decisionBadge, table } from "./parts.ts";
+
+/** The times of the commands that are decided again. */
+const SPANS = [
+  ["1", "the last 24 hours"],
+  ["yesterday", "yesterday"],
+  ["7", "the last 7 days"],
+  ["30", "the last 30 days"],
+] as const;
+const USUAL_SPAN = "7";
+
+/** Renders the choice of the commands. */
+export function replaySpan(): Html {
+  const options = SPANS.map(([span, word]) => option(span, word, USUAL_SPAN));
+  return choice({ id: "replay-span", label: "Commands of", options });
+}
+
+/** The filters that a choice of `replaySpan` stands for. */
+export function spanFilter(
+  span: string,
+  now: number,
+): { readonly from: string; readonly to?: string } {
+  if (span === "yesterday") {
+    const { from, to } = yesterdayOf(now);
+    return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  }
+  const days = Number(span) || Number(USUAL_SPAN);
+  return { from: new Date(now - days * DAY_MS).toISOString() };
+}
 
 /** Renders the part of the editor that tests the text on recorded commands. */
 export function replayCard(): Html {
@@ -11,10 +42,13 @@ export function replayCard(): Html {
     "Test on real commands",
     html`<div class="inside replay" id="replay">
       <p class="faint small">
-        Decides the commands of the last 7 days by this text, and shows which decisions would
-        change. Nothing is stored.
+        Decides recorded commands by this text, and shows which decisions would change. Nothing is
+        stored.
       </p>
-      <button type="button" class="needs-modules" data-run>Test on real commands</button>
+      <div class="span needs-modules">
+        ${replaySpan()}
+        <button type="button" data-run>Test on real commands</button>
+      </div>
       <p class="small" role="status" data-state></p>
       <div data-report></div>
     </div>`,

@@ -55,7 +55,7 @@ async function askToActivate(version: string): Promise<void> {
 serveButtons("activate", (version) => {
   askToActivate(version).catch((error: unknown) => toast(reasonOf(error)));
 });
-serveButtons("replay", (version) => void showReplayOf(version));
+serveButtons("replay", showReplayOf);
 serveButtons("rollout", (version) => {
   askToRollOut({
     title: html`Roll out <span class="mono">${version}</span>`,

@@ -25,8 +25,9 @@ const SHORT_BYTES = 1024;
 export const SAME_ORIGIN: HeaderList = ["Cross-Origin-Resource-Policy", "same-origin"];
 
 const STYLE = "portal.css";
-/** The modules of pages with a stylesheet of their own, which holds the common one. */
+/** The modules of pages with a stylesheet of their own, in place of the common one. */
 const OWN_STYLES: Readonly<Record<string, string>> = {
+  audit: "audit-page.css",
   policies: "policy-pages.css",
   "policy-editor": "policy-pages.css",
   rule: "policy-pages.css",

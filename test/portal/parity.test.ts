@@ -196,6 +196,7 @@ test("every module that renders a page is compared", () => {
   // These render no page with data.
   const own = [
     "activity-check",
+    "audit-facet-list",
     "audit-proof",
     "audit-views",
     "early",

@@ -29,6 +29,7 @@ import {
   type PageContext,
 } from "./parts.ts";
 import { policyLines } from "./policy-text.ts";
+import { ruleOfReason } from "./rule-of-reason.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
 const POLICIES_PATH = "/portal/policies";
@@ -64,25 +65,12 @@ export const rule: DataPage<RuleModel, typeof parameters> = {
       return { ...context, id, policy, found: await source.rules(policy.version, id) };
     }
     const all = await source.rules(policy.version);
-    const named = ruleOfReason(all, reason);
+    const named = ruleOfReason(all.rules, reason);
     const found = named === undefined ? all : await source.rules(policy.version, named);
     return { ...context, id: named ?? "", policy, found };
   },
   render: renderRule,
 };
-
-/**
- * The id of the rule that a reason names: its own reason, or the form of the guard, `rule <id>: <reason>`. A
- * reason that several rules share names none of them.
- */
-function ruleOfReason({ rules }: PolicyRules, reason = ""): string | undefined {
-  const matching = rules.filter(
-    ({ id, reason: own }) =>
-      reason !== "" &&
-      (own === reason || reason === `rule ${id}` || reason.startsWith(`rule ${id}: `)),
-  );
-  return matching.length === 1 ? matching[0]?.id : undefined;
-}
 
 /** Renders a rule: its text, and the commands that it decides. */
 export function renderRule(model: RuleModel): Html {

@@ -13,7 +13,9 @@ import {
   QUICK_RANGES,
   quickRangeOf,
   rangeWords,
+  shortMoment,
   viewHref,
+  yesterdayOf,
   type AuditView,
 } from "./audit-view.ts";
 
@@ -108,18 +110,24 @@ function suggestions(providers: readonly string[] | undefined): Html {
   </datalist>`;
 }
 
-/** The links to the quick ranges and to all time. */
-export function auditRanges(view: AuditView): Html {
+/** The links to the quick ranges, to the day before, and to all time. */
+export function auditRanges(view: AuditView, now: number): Html {
   const quick = quickRangeOf(view);
+  const { from, to } = yesterdayOf(now);
+  const isYesterday = Date.parse(view.from ?? "") === from && Date.parse(view.to ?? "") === to;
+  const day = { ...ALL_TIME, from: shortMoment(from), to: shortMoment(to) };
   const isAll = !quick && view.from === undefined && view.to === undefined;
   const link = (word: string, changes: Parameters<typeof viewHref>[1], isCurrent: boolean): Html =>
     html`<a href="${viewHref(view, changes)}" ${isCurrent ? html`aria-current="true"` : undefined}
       >${word}</a
     >`;
   return html`<nav class="ranges" aria-label="Time">
-    ${QUICK_RANGES.map(({ range, word }) => link(word, { ...ALL_TIME, range }, quick?.range === range))}
+    ${QUICK_RANGES.map(({ range, word }) => [
+      link(word, { ...ALL_TIME, range }, quick?.range === range),
+      range === "24h" ? link("Yesterday", day, isYesterday) : undefined,
+    ])}
     ${link("All", ALL_TIME, isAll)}
-    ${quick || isAll ? undefined : html`<a href="${viewHref(view, ANEW)}" aria-current="true">${rangeWords(view)}</a>`}
+    ${quick || isAll || isYesterday ? undefined : html`<a href="${viewHref(view, ANEW)}" aria-current="true">${rangeWords(view)}</a>`}
   </nav>`;
 }
 

@@ -7,7 +7,9 @@ import {
   type ExactFilter,
   type ExcludingFilter,
 } from "../../audit/event-fields.ts";
+import { DAY_MS } from "../../core/clock.ts";
 import { exactly } from "../format.ts";
+import { momentOfWall, wallClock } from "../zone.ts";
 
 export type AuditFilterName = "q" | "reason" | ExactFilter | ExcludingFilter;
 
@@ -147,6 +149,12 @@ export function filtersOf(view: AuditView): readonly (readonly [AuditFilterName,
 export function quickRangeOf(view: AuditView): (typeof QUICK_RANGES)[number] | undefined {
   if (view.from !== undefined || view.to !== undefined) return undefined;
   return QUICK_RANGES.find(({ range }) => range === view.range);
+}
+
+/** The day before today in the shown zone: its first moment and the one after it, in milliseconds. */
+export function yesterdayOf(now: number): { readonly from: number; readonly to: number } {
+  const today = Math.floor(wallClock(now) / DAY_MS) * DAY_MS;
+  return { from: momentOfWall(today - DAY_MS), to: momentOfWall(today) };
 }
 
 /**

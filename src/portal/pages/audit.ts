@@ -39,7 +39,7 @@ export function renderAudit(model: AuditModel): Html {
       </div>
     </div>
     <div class="audit-bar">
-      ${auditFilters(view, providers)} ${auditRanges(view)} ${auditChips(view)}
+      ${auditFilters(view, providers)} ${auditRanges(view, model.now)} ${auditChips(view)}
     </div>
     ${problem === undefined ? undefined : html`<p class="notice bad" role="alert">${problem}</p>`}
     ${aheadNotice(model)}

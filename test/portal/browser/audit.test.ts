@@ -122,6 +122,40 @@ browserTest("facets count the shown events, and their links add and drop filters
   assert.equal(await page.locator("#values-executor [value=ada]").count(), 1);
 });
 
+browserTest("denials are counted by rule, and a rule filters the list", async (t) => {
+  const own = await start(t);
+  const yaml = `schema: signalbox/policy/v1
+rules:
+  - id: no-push
+    effect: deny
+    reason: Pipelines push
+    match: { commands: [{ prefix: git push }] }
+`;
+  await own.post("/api/v1/policies", { version: "v1", yaml });
+  const denied = (command: string, reason: string) => ({
+    ...{ command, reason, policy_decision: "DENIED", policy: "v1" },
+  });
+  await own.post("/api/v1/audit", {
+    events: [
+      denied("git push", "Pipelines push"),
+      denied("git push -f", "rule no-push: Pipelines push"),
+      denied("rm -rf /", "rule no-rm"),
+      denied("ls", "because"),
+    ],
+  });
+  const { page } = await visit(t, `${own.url}/portal/audit`, {
+    viewport: { width: 1400, height: 860 },
+  });
+  const rules = page.locator("#audit-facets").getByRole("region", { name: "Rule", exact: true });
+  await rules.getByRole("link", { name: "no-rm 1" }).waitFor();
+  assert.equal(await rules.getByRole("link").count(), 2);
+  await rules.getByRole("link", { name: "no-push 2" }).click();
+  await total(page, "2 events");
+  assert.equal(search(page), "?reason=Pipelines push");
+  await rules.locator("[aria-current]", { hasText: "no-push" }).click();
+  await total(page, "4 events");
+});
+
 browserTest(
   "typing, choosing, dropping a filter and going back change the list and the address",
   async (t) => {
@@ -147,6 +181,17 @@ browserTest(
     assert.equal(await page.evaluate("typeof window.broken"), "undefined");
   },
 );
+
+browserTest("a filter that is chosen while another view is loaded joins that view", async (t) => {
+  const { page } = await visit(t, `${url}?q=echo`);
+  const list = await holdAnswers(page, "**/api/v1/audit?**");
+  await page.getByRole("link", { name: "24 h", exact: true }).click();
+  await list.made;
+  await page.locator("#audit-decision").selectOption("Denied");
+  assert.equal(search(page), "?q=echo&decision=DENIED&range=24h");
+  list.release();
+  await total(page, "1 event in the last 24 hours");
+});
 
 browserTest("the chart zooms in by a drag or a click, and out again", async (t) => {
   const { page } = await visit(t, `${url}?range=24h`);

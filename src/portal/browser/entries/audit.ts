@@ -4,21 +4,19 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import {
   ALL_TIME,
   ANEW,
-  AUDIT_PARAMETERS,
   queryOf,
-  readView,
   shortMoment,
   viewHref,
   type AuditQuery,
   type AuditView,
 } from "../../pages/audit-view.ts";
-import { readAddress, readSearch, searchText, type Search } from "../../pages/audit-search.ts";
-import { fieldInUtc } from "../../zone.ts";
+import { readAddress, readSearch, searchText } from "../../pages/audit-search.ts";
 import { reasonOf } from "../api.ts";
 import { copyLink, download, serveViewsMenu } from "../audit-actions.ts";
 import { hasUsualColumns, serveColumns } from "../audit-columns.ts";
 import { serveFacets, showFacets } from "../audit-facets.ts";
 import { linkOf } from "../audit-pieces.ts";
+import { fillForm, formHref } from "../audit-form.ts";
 import { AuditScreen } from "../audit-screen.ts";
 import { followEvents } from "../audit-tail.ts";
 import { serveZoom } from "../audit-zoom.ts";
@@ -69,36 +67,6 @@ function closed(id: string, isSameList: boolean): void {
   linkOf(id)?.focus({ preventScroll: true });
 }
 
-/** Resets the form's fields to their markup, except for the field that has the focus. */
-function fillForm(): void {
-  const form = document.getElementById("audit-filters");
-  if (!(form instanceof HTMLFormElement)) return;
-  for (const name of ["find", ...AUDIT_PARAMETERS]) {
-    const field = form.elements.namedItem(name);
-    const isField = field instanceof HTMLInputElement || field instanceof HTMLSelectElement;
-    if (!isField || field === document.activeElement) continue;
-    // A value that was typed or chosen would hide the one in the markup.
-    field.value =
-      field instanceof HTMLSelectElement
-        ? ([...field.options].find((option) => option.defaultSelected)?.value ?? "")
-        : (field.getAttribute("value") ?? "");
-  }
-}
-
-/** The address of the view that the form describes; what the box says goes before the other fields. */
-function formHref(form: HTMLFormElement, { filters }: Search): string {
-  const data = new FormData(form);
-  const { live } = screen.view;
-  const given = readView((name) => {
-    const value = data.get(name);
-    if (typeof value !== "string") return undefined;
-    return name === "from" || name === "to" ? fieldInUtc(value) : value.trim();
-  });
-  const isTimed = (given.from ?? given.to) !== undefined;
-  const range = isTimed ? undefined : given.range; // an own range replaces a quick one
-  return viewHref({ ...given, ...filters, ...(live === undefined ? {} : { live }) }, { range });
-}
-
 function serveForm(): void {
   let typing: ReturnType<typeof setTimeout> | undefined;
   const submit = (form: HTMLFormElement, how: "push" | "replace"): void => {
@@ -113,7 +81,7 @@ function serveForm(): void {
       box.reportValidity();
       return;
     }
-    const href = formHref(form, search);
+    const href = formHref(form, search, screen.view);
     if (search.hasFields) box.value = searchText(search.filters.q);
     if (href !== viewHref(screen.view)) void go(href, how);
   };

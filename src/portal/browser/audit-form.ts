@@ -1,0 +1,52 @@
+/** The form of the audit page and the view that it describes. */
+import type { Search } from "../pages/audit-search.ts";
+import { ANEW, AUDIT_PARAMETERS, readView, viewHref, type AuditView } from "../pages/audit-view.ts";
+import { fieldInUtc } from "../zone.ts";
+
+type Field = HTMLInputElement | HTMLSelectElement;
+
+/** Resets the form's fields to their markup, except for the field that has the focus. */
+export function fillForm(): void {
+  const form = document.getElementById("audit-filters");
+  if (!(form instanceof HTMLFormElement)) return;
+  for (const name of ["find", ...AUDIT_PARAMETERS]) {
+    const field = fieldOf(form, name);
+    if (!field || field === document.activeElement) continue;
+    // A value that was typed or chosen would hide the one in the markup.
+    field.value = servedValue(field);
+  }
+}
+
+/**
+ * The address of the view that the form describes; what the box says goes before the other fields. A field that the
+ * reader left alone stands for the view: while a view is being loaded, the form still shows the one before it.
+ */
+export function formHref(form: HTMLFormElement, { filters }: Search, view: AuditView): string {
+  const given = readView((name) => {
+    const field = fieldOf(form, name);
+    if (!field || !isChanged(field)) return view[name];
+    return name === "from" || name === "to" ? fieldInUtc(field.value) : field.value.trim();
+  });
+  const isTimed = (given.from ?? given.to) !== undefined;
+  const range = isTimed ? undefined : given.range; // an own range replaces a quick one
+  const box = fieldOf(form, "find");
+  const q = box && isChanged(box) ? filters.q : view.q;
+  return viewHref({ ...given, ...filters }, { q, range, ...ANEW });
+}
+
+function fieldOf(form: HTMLFormElement, name: string): Field | undefined {
+  const field = form.elements.namedItem(name);
+  const isField = field instanceof HTMLInputElement || field instanceof HTMLSelectElement;
+  return isField ? field : undefined;
+}
+
+function isChanged(field: Field): boolean {
+  return field.value !== servedValue(field);
+}
+
+/** The value of a field in the markup. */
+function servedValue(field: Field): string {
+  return field instanceof HTMLSelectElement
+    ? ([...field.options].find((option) => option.defaultSelected)?.value ?? "")
+    : (field.getAttribute("value") ?? "");
+}

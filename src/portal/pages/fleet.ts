@@ -255,7 +255,8 @@ export function labelLinks(
   const all = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
   if (all.length === 0) return undefined;
   const links = all.map(
-    (label) => html`<a class="plain" href="${linkTo(label)}">${badge(label, "none")}</a> `,
+    (label) =>
+      html`<a class="plain" href="${linkTo(label)}"><span class="badge none">${label}</span></a> `,
   );
   return html`<span class="under">${links}</span>`;
 }

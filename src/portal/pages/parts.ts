@@ -115,8 +115,11 @@ export function facts(rows: Facts): Html {
 export function publishedFacts(policy: PolicyOrigin, now: number): Facts {
   const { activated_at: again, activated_by: by = "an unknown user" } = policy;
   return [
-    ["Published", html`${timeAgo(policy.updated_at, now)} by ${policy.updated_by}`],
-    ["Activated again", again === undefined ? undefined : html`${timeAgo(again, now)} by ${by}`],
+    ["Published", html`${timeAgo(policy.updated_at, now)} by <bdi>${policy.updated_by}</bdi>`],
+    [
+      "Activated again",
+      again === undefined ? undefined : html`${timeAgo(again, now)} by <bdi>${by}</bdi>`,
+    ],
   ];
 }
 

@@ -142,7 +142,7 @@ function list({ versions, fleet, shown, query, now }: PoliciesModel): Html {
             ${description === undefined ? undefined : html`<span class="about">${shorten(description, 120)}</span>`}
             <span class="about faint">
               ${timeAgo(at, now)} by
-              ${by}${running > 0 ? ` · ${counted(running, "runtime")}` : undefined}
+              <bdi>${by}</bdi>${running > 0 ? ` · ${counted(running, "runtime")}` : undefined}
             </span>
           </a>
           ${before === undefined ? undefined : changesLink(version, before, linkTo(version, before))}

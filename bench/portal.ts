@@ -36,6 +36,7 @@ const PAGES = [
   ...DATA_PAGES,
   "/portal/policies",
   "/portal/policies/new",
+  "/portal/rollouts",
   "/portal/fleet",
   "/portal/agents",
   "/portal/catalog",
@@ -158,7 +159,7 @@ async function visit(
   await page.waitForTimeout(WINDOW_MS);
   if (session !== undefined) {
     const stored = JSON.stringify(JSON.stringify(session));
-    await page.addInitScript(`sessionStorage.setItem("signalbox.session", ${stored})`);
+    await page.addInitScript(`localStorage.setItem("signalbox.session", ${stored})`);
   }
   await page.goto(url);
   await page.waitForLoadState("networkidle");

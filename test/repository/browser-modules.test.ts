@@ -32,7 +32,7 @@ entries.forEach(visit);
 
 /** The script before each page, and the modules that pages load on demand or as a further one: they stand beside a page. */
 const BESIDE = [
-  ...["/early.ts", "/palette.ts", "/audit-views.ts"],
+  ...["/early.ts", "/palette.ts", "/audit-views.ts", "/audit-facet-list.ts"],
   ...["/audit-proof.ts", "/activity-check.ts"],
 ];
 const PAGES = filesBelow("src/portal/browser/entries").filter(

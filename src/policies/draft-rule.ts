@@ -24,6 +24,8 @@ import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
 
 const ID_WORDS = 3;
+/** The margins of lists that people write; drafted tests take over that of their list. */
+const TEST_MARGINS = [2, 0, 4];
 
 const ALONE = `# This document stands alone: if you publish it as it is, it replaces the whole active policy.
 schema: ${SCHEMA_NAME}
@@ -86,7 +88,10 @@ class Drafting {
       if (wanted !== "test" && !this.#decide(event, effect)) return undefined;
       if (!this.#document) return undefined;
       const rule = this.#verdictOn(event)?.rule ?? null;
-      this.#document = this.#withTest(this.#document, event, effect, rule);
+      const document = this.#document;
+      const changed =
+        wanted === "test" ? undefined : this.#withChangedTest(document, event, effect, rule);
+      this.#document = changed ?? this.#withTest(document, event, effect, rule);
     }
     const document = this.#document;
     if (!document) return undefined;
@@ -158,6 +163,34 @@ class Drafting {
     }
     const text = `${document.text.trimEnd()}\ntests:\n${indented(test, 2)}`;
     return editable(text, this.#work) ?? document;
+  }
+
+  /**
+   * The document whose drafted test of the event expects another decision than before. Two tests of one command that
+   * expect opposites would never pass together; `undefined` if there is no such test.
+   */
+  #withChangedTest(
+    { text }: EditableDocument,
+    event: DraftEvent,
+    effect: Effect,
+    decidedBy: string | null,
+  ): EditableDocument | undefined {
+    const test = testText(event, effect, decidedBy);
+    const opposite = testText(event, effect === "deny" ? "allow" : "deny", null);
+    if (opposite === "") return undefined;
+    const margin = TEST_MARGINS.find((one) => text.includes(`\n${indented(opposite, one)}`));
+    if (margin === undefined) return undefined;
+    const old = indented(opposite, margin);
+    const start = text.indexOf(`\n${old}`) + 1;
+    const behind = text.slice(start + old.length);
+    const rest = behind.replace(new RegExp(`^ {${margin + 2}}rule: .*\\n`), "");
+    const changed = editable(text.slice(0, start) + indented(test, margin) + rest, this.#work);
+    const last = changed && this.#steps.at(-1);
+    if (last) {
+      const message = `${last.message}. The test that expected the opposite is changed`;
+      this.#steps[this.#steps.length - 1] = { ...last, message };
+    }
+    return changed;
   }
 
   #note(

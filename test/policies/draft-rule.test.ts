@@ -245,6 +245,17 @@ test("a command that the policy already decides as wanted gets only a test", () 
   assert.equal(yaml.startsWith(active), true);
 });
 
+test("a drafted test that expected the opposite is changed, and others are kept", () => {
+  const denied = draftPolicyWithRule(EVENT, "deny", ACTIVE) ?? "";
+  const { yaml = "", changes = [] } = drafted(EVENT, "allow", denied) ?? {};
+  assert.equal(verdictOf(yaml)?.decision, "ALLOWED");
+  assert.equal(yaml.match(/command: "?kubectl delete pod web-1/g)?.length, 1);
+  assert.match(yaml, /- command: terraform plan\n {2}expect: deny\n/);
+  assert.match(changes.at(-1)?.message ?? "", /\. The test that expected the opposite is changed$/);
+  const back = drafted(EVENT, "deny", yaml);
+  assert.equal(verdictOf(back?.yaml)?.decision, "DENIED");
+});
+
 test("several events make one draft, which decides equal events once", () => {
   const events = [
     EVENT,

@@ -126,7 +126,8 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
   const ids = createIds(now);
   const passwords = substitutes.passwords ?? createPasswords({ now });
   await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
-  const demo = engine.demo && (await openDemoOver(stores, engine.demo, now, log));
+  const assignments = new RolloutAssignments(stores);
+  const demo = engine.demo && (await openDemoOver(stores, assignments, engine.demo, now, log));
   opened.add(() => demo?.close());
 
   const description: ServiceDescription = {
@@ -170,7 +171,6 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     now,
   });
   const { shared } = engine;
-  const assignments = new RolloutAssignments(stores);
   const versionWaiters = new VersionWaiters(assignments, now, config.maxConnections);
   const shown = { ...stores, assignments, proofs: engine.proofs };
   const services: Services = {
@@ -276,13 +276,15 @@ function turnsOf(atOnce: number): Turns {
 
 async function openDemoOver(
   stores: Stores,
+  assignments: RolloutAssignments,
   state: EngineDemo,
   now: Clock,
   log: Log,
 ): Promise<Demo> {
   const { openDemo } = await import("./demo/demo.ts"); // it reads the files of the example company
   const { capabilities } = await readShippedCatalog();
-  return openDemo({ organization: DEFAULT_ORGANIZATION, stores, state, capabilities, now, log });
+  const parts = { organization: DEFAULT_ORGANIZATION, stores, assignments, state, capabilities };
+  return openDemo({ ...parts, now, log });
 }
 
 async function createAdmin(

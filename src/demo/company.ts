@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { DAY_MS, HOUR_MS } from "../core/clock.ts";
+import type { Labels } from "../core/labels.ts";
 
 /** A kind of work. */
 export type Craft =
@@ -41,6 +42,7 @@ export interface Machine {
   readonly hostname: string;
   readonly os: string;
   readonly version: string;
+  readonly labels: Labels;
   /**
    * The number of policy changes that the machine received; all if absent. With fewer, it no longer
    * fetches the policy, and keeps its copy.
@@ -68,6 +70,7 @@ interface Company {
   readonly agents: readonly (Pick<Member, "craft" | "services"> & { readonly hosts: number })[];
   readonly pipelines: readonly string[];
   readonly runners: readonly string[];
+  readonly labels: Readonly<Record<string, Labels>>;
   readonly peculiar: Readonly<Record<string, Partial<Machine>>>;
   readonly gone: Readonly<Record<string, Partial<Machine>>>;
   readonly policyChanges: readonly ToldChange[];
@@ -106,11 +109,13 @@ export const MEMBERS: readonly Member[] = [
 
 const LAPTOPS = ["macOS 26.1", "Ubuntu 26.04", "Windows 11"];
 const NEWEST = "1.8.2";
+const LABELS = Object.entries(company.labels);
 
 function machineOf(name: string, index: number): Machine {
   const laptop = name.startsWith("laptop-") ? LAPTOPS[index % LAPTOPS.length] : undefined;
   const os = laptop ?? "Debian GNU/Linux 13";
-  return { name, hostname: `${name}.example.net`, os, version: NEWEST };
+  const [, labels = {}] = LABELS.find(([beginning]) => name.startsWith(beginning)) ?? [];
+  return { name, hostname: `${name}.example.net`, os, version: NEWEST, labels };
 }
 
 /** All machines of the fleet. */

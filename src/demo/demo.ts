@@ -6,7 +6,7 @@ import { clearInterval, setInterval } from "../core/timers.ts";
 import type { EngineDemo } from "../engine.ts";
 import { createCommands } from "./commands.ts";
 import { DEMO_LIMITS, nextReset } from "./limits.ts";
-import { Pulse } from "./pulse.ts";
+import { Pulse, type Candidates } from "./pulse.ts";
 import { seedDemo, type SeededStores } from "./seeding.ts";
 import { createTraffic } from "./traffic.ts";
 
@@ -14,6 +14,7 @@ import { createTraffic } from "./traffic.ts";
 export interface DemoParts {
   readonly organization: string;
   readonly stores: SeededStores;
+  readonly assignments: Candidates;
   readonly state: EngineDemo;
   /** From the shipped catalog, even if the service shows another one. */
   readonly capabilities: readonly DeclaredCapability[];
@@ -36,7 +37,7 @@ const BEAT_MS = 5 * SECOND_MS;
 
 /** Opens a demo, which beats every five seconds by itself. */
 export async function openDemo(parts: DemoParts): Promise<Demo> {
-  const { organization, stores, now, log } = parts;
+  const { organization, stores, assignments, now, log } = parts;
   const traffic = createTraffic(createCommands(parts.capabilities), SEED);
   const seededAt = await seededSince(parts, () => {
     const seed = { organization, now: now(), traffic };
@@ -46,7 +47,7 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
   const pulse =
     seededAt === undefined
       ? undefined
-      : new Pulse({ organization, ...stores, traffic, now, seededAt });
+      : new Pulse({ organization, ...stores, assignments, traffic, now, seededAt });
 
   const report = async (): Promise<void> => {
     try {

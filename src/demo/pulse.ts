@@ -1,9 +1,10 @@
 /**
- * The life of the example company after it was seeded. Its machines continue to report, and fetch the active
- * policy like real runtimes: a policy that a visitor publishes is fetched by the fleet within a minute, and
- * then decides the commands. A machine keeps its copy if the active policy has another schema.
+ * The life of the example company after it was seeded. Its machines continue to report, and fetch the policy that is
+ * assigned to them like real runtimes: a policy that a visitor publishes or rolls out is fetched within a minute, and
+ * then decides the commands. A machine keeps its copy if the policy has another schema.
  */
 import type { AuditStore } from "../audit/store.ts";
+import type { Awaitable } from "../core/caller.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import { readDocument } from "../policies/check.ts";
@@ -15,9 +16,16 @@ import { heartbeatOf, numberOf, run, versionAt, type PolicyCopy } from "./runtim
 import { append, beat, eventOf, isInUse } from "./seeding.ts";
 import { LONGEST_SESSION_MS, type SessionsOfMinute } from "./traffic.ts";
 
+/** The versions of open rollouts. */
+export interface Candidates {
+  /** The policy that a runtime gets instead of the active one, which is recorded as fetched. */
+  candidate(organization: string, runtime: string): Awaitable<Policy | undefined>;
+}
+
 /** The stores and the clock of the pulse. */
 export interface PulseParts {
   readonly organization: string;
+  readonly assignments: Candidates;
   readonly policies: Pick<PolicyStore, "active">;
   readonly fleet: Pick<FleetStore, "heartbeat">;
   readonly audit: Pick<AuditStore, "append">;
@@ -30,21 +38,24 @@ export interface PulseParts {
 /** After a longer pause, for example of a machine that slept, only this much is reported. */
 const LONGEST_GAP_MS = 10 * MINUTE_MS;
 const NEWEST_EXAMPLE = "v7";
+/** The documents that are kept: the active one, that of a rollout, and the one before. */
+const KEPT_DOCUMENTS = 3;
 
 /** Reports the events since the last beat. */
 export class Pulse {
   readonly #parts: PulseParts;
   /** The policy copy by which each machine decides. */
   readonly #copies: Map<string, PolicyCopy>;
-  #current: PolicyCopy;
-  #fetched: Policy | undefined;
+  /** The fetched policies by their versions, which never change; `undefined` for one that cannot be read. */
+  readonly #documents = new Map<string, PolicyCopy | undefined>();
+  readonly #newestExample: PolicyCopy;
   #reportedUntil: number;
 
   constructor(parts: PulseParts) {
     const copyOfVersion = policyCopies();
     const history = policyHistory(parts.seededAt);
     this.#parts = parts;
-    this.#current = copyOfVersion(NEWEST_EXAMPLE);
+    this.#newestExample = copyOfVersion(NEWEST_EXAMPLE);
     this.#copies = new Map(
       MACHINES.map(({ name }) => [name, copyOfVersion(versionAt(history, name, parts.seededAt))]),
     );
@@ -56,18 +67,29 @@ export class Pulse {
     const now = this.#parts.now();
     const from = Math.max(this.#reportedUntil, now - LONGEST_GAP_MS);
     this.#reportedUntil = now;
-    await this.#fetchPolicy();
     await this.#sendSignsOfLife(from, now);
     await this.#sendReports(from, now);
   }
 
-  async #fetchPolicy(): Promise<void> {
-    const { policies, organization } = this.#parts;
-    const active = await policies.active(organization);
-    if (active === undefined || active === this.#fetched) return;
-    this.#fetched = active;
-    const document = await readDocument({ party: ["demo"] }, active.yaml);
-    if (document) this.#current = { version: active.version, document };
+  /** Fetches the policy of a machine, which keeps its copy if there is none that it can read. */
+  async #fetchPolicy(machine: string): Promise<void> {
+    const { assignments, policies, organization } = this.#parts;
+    const policy =
+      (await assignments.candidate(organization, machine)) ?? (await policies.active(organization));
+    const copy = policy && (await this.#read(policy));
+    if (copy) this.#copies.set(machine, copy);
+  }
+
+  async #read({ version, yaml }: Policy): Promise<PolicyCopy | undefined> {
+    if (this.#documents.has(version)) return this.#documents.get(version);
+    const document = await readDocument({ party: ["demo"] }, yaml);
+    const copy = document && { version, document };
+    const [oldest] = this.#documents.keys();
+    if (this.#documents.size >= KEPT_DOCUMENTS && oldest !== undefined) {
+      this.#documents.delete(oldest);
+    }
+    this.#documents.set(version, copy);
+    return copy;
   }
 
   async #sendSignsOfLife(from: number, now: number): Promise<void> {
@@ -75,7 +97,7 @@ export class Pulse {
     for (const machine of MACHINES) {
       if (!isInUse(machine, now) || !isBeatDue(machine, from, now)) continue;
       const { name, heardChanges } = machine;
-      if (heardChanges === undefined) this.#copies.set(name, this.#current);
+      if (heardChanges === undefined) await this.#fetchPolicy(name);
       await beat(fleet, organization, heartbeatOf(machine, this.#copyOf(name).version), now);
     }
   }
@@ -97,7 +119,7 @@ export class Pulse {
   }
 
   #copyOf(machine: string): PolicyCopy {
-    return this.#copies.get(machine) ?? this.#current;
+    return this.#copies.get(machine) ?? this.#newestExample;
   }
 }
 

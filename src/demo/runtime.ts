@@ -116,8 +116,8 @@ function reportOf(attempt: CommandAttempt, policy: string, verdict: Verdict): De
 
 /** The heartbeat of a machine that runs a policy version. */
 export function heartbeatOf(machine: Machine, policyVersion: string): Heartbeat {
-  const { name, hostname, os, version } = machine;
-  return { name, hostname, os, version, policy_version: policyVersion };
+  const { name, hostname, os, version, labels } = machine;
+  return { name, hostname, os, version, labels, policy_version: policyVersion };
 }
 
 /** The delay after which a machine fetches a change: fixed for each machine, at most ten minutes. */

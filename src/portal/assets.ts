@@ -30,6 +30,7 @@ const OWN_STYLES: Readonly<Record<string, string>> = {
   audit: "audit-page.css",
   policies: "policy-pages.css",
   "policy-editor": "policy-pages.css",
+  rollouts: "policy-pages.css",
   rule: "policy-pages.css",
 };
 const ICON = "icon.svg";

@@ -19,8 +19,10 @@ function startPulse() {
   const fleet = new MemoryFleet();
   let now = NOON;
   let active = { version: "v7", yaml: POLICY_TEXTS.get("v7") } as Policy;
+  const candidates = new Map<string, Policy>();
   const pulse = new Pulse({
     organization: "default",
+    assignments: { candidate: (_, runtime) => candidates.get(runtime) },
     policies: { active: () => active },
     fleet,
     audit: {
@@ -34,7 +36,7 @@ function startPulse() {
     seededAt: NOON - HOUR_MS,
   });
   return {
-    ...{ events, fleet, pulse },
+    ...{ events, fleet, pulse, candidates },
     publish: (version: string, yaml: string) => (active = { version, yaml } as Policy),
     /** Beats every five seconds for a time. */
     async live(ms: number): Promise<readonly AuditEvent[]> {
@@ -89,6 +91,31 @@ test("a visitor's policy reaches the fleet within a minute, except the machines 
     assert.equal(event.policy_decision, "DENIED");
     assert.equal(event.reason, "We are closed");
   }
+});
+
+test("a machine fetches, reports and decides by the version of a rollout while it has it", async () => {
+  const demo = startPulse();
+  await demo.live(MINUTE_MS);
+  const yaml = "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n";
+  demo.candidates.set("runner-eu-1", { version: "v8", yaml } as Policy);
+  const events = await demo.live(2 * HOUR_MS);
+  const versionOf = (name: string) => demo.fleet.get("default", name)?.policy_version;
+  assert.deepEqual([versionOf("runner-eu-1"), versionOf("runner-eu-2")], ["v8", "v7"]);
+  const decided = events.filter(({ policy }) => policy === "v8");
+  assert.ok(decided.length > 0);
+  assert.ok(decided.every((event) => event.runtime_name === "runner-eu-1"));
+  demo.candidates.clear();
+  await demo.live(MINUTE_MS);
+  assert.equal(versionOf("runner-eu-1"), "v7");
+});
+
+test("the machines of each environment have its label", async () => {
+  const demo = startPulse();
+  await demo.live(MINUTE_MS);
+  const labelsOf = (name: string) => demo.fleet.get("default", name)?.labels;
+  assert.deepEqual(labelsOf("runner-us-1"), { env: "staging", team: "delivery" });
+  assert.deepEqual(labelsOf("agent-incidents-2"), { env: "staging", team: "platform" });
+  assert.deepEqual(labelsOf("laptop-ada"), { env: "office" });
 });
 
 test("machines keep their copy of the policy if they cannot read the active one", async () => {

@@ -3,8 +3,10 @@ import type { Rollout, RolloutDraft } from "../../rollouts/schema.ts";
 import { html, type Html } from "../html.ts";
 import { rolloutLink } from "../page-link.ts";
 import { choice, option, textField } from "../pages/fields.ts";
+import { callsV1 } from "../pages/parts.ts";
 import { call, pageSource } from "./api.ts";
 import { ask } from "./dialog.ts";
+import { pageContext } from "./live.ts";
 import { parsed } from "./markup.ts";
 
 type Stage = RolloutDraft["stages"][number];
@@ -36,6 +38,9 @@ interface StageFields {
 const NEXT: StageFields = {
   ...{ who: "percent", value: "100", hold: "60", least: "1", increase: "5", silent: "" },
 };
+const FIRST_HOLD = "30";
+/** In an open demo a stage passes while its visitor watches, also at night, when few commands are run. */
+const WATCHED = { hold: "1", least: "3", increase: "" } as const;
 
 /** Asks for the stages and begins the rollout. The first stage is staging if the fleet has such runtimes. */
 export async function askToRollOut({ title, body, version }: RollingOut): Promise<void> {
@@ -46,9 +51,13 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
     ),
   );
   const known = [...labels].sort().slice(0, MOST_SUGGESTED);
-  const first: StageFields = labels.has(STAGING)
-    ? { ...NEXT, who: "labels", value: STAGING }
-    : { ...NEXT, value: "5" };
+  const isDemo = !callsV1(pageContext());
+  const next: StageFields = { ...NEXT, ...(isDemo && WATCHED) };
+  const first: StageFields = {
+    ...next,
+    ...(labels.has(STAGING) ? ({ who: "labels", value: STAGING } as const) : { value: "5" }),
+    ...(!isDemo && { hold: FIRST_HOLD }),
+  };
   let number = 0;
   let stored: string | undefined;
   const stage = (fields: StageFields): Html => stageFields(fields, ++number);
@@ -60,9 +69,7 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
         without any, a person advances it. The last one makes the version active.
         ${known.length > 0 ? html`Labels in the fleet: ${known.join(", ")}.` : undefined}
       </p>
-      <div data-stages>
-        ${stage({ ...first, hold: "30" })} ${stage({ ...NEXT, value: "25" })} ${stage(NEXT)}
-      </div>
+      <div data-stages>${stage(first)} ${stage({ ...next, value: "25" })} ${stage(next)}</div>
       <button type="button" class="quiet" data-add>Add a stage</button>
       ${choice({
         ...{ id: "on_breach", label: "When a gate is breached" },
@@ -81,7 +88,7 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
   const list = document.querySelector("dialog [data-stages]");
   list?.parentElement?.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element)) return;
-    if (target.matches("[data-add]")) list.append(parsed(stage(NEXT)));
+    if (target.matches("[data-add]")) list.append(parsed(stage(next)));
     if (target.matches("[data-remove]")) target.closest("fieldset")?.remove();
   });
 }

@@ -1,9 +1,10 @@
 import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
+import { GATE } from "../../rollouts/state.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { deedOf } from "../activity-words.ts";
-import { counted, duration } from "../format.ts";
+import { counted, duration, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, policyLink, rolloutLink } from "../page-link.ts";
 import { holdLeft, stateWord } from "../rollout-words.ts";
@@ -69,24 +70,26 @@ export function renderRollouts(model: RolloutsModel): Html {
       <span class="faint">${counted(all.length, "rollout")}</span>
     </div>
     ${allowedOrNote(model, "POST /rollouts", "Rolling out a version")}
-    ${
-      all.length === 0
-        ? html`<section class="card">
-            ${emptyState(
-              "No rollout yet",
-              html`A rollout gives a version to a part of the fleet first. Choose a version that is
-                not active under <a href="/portal/policies">Policies</a>, and roll it out from
-                there.`,
-            )}
-          </section>`
-        : shown === undefined
+    <div class="grid">
+      ${
+        all.length === 0
           ? html`<section class="card">
-              ${emptyState("No such rollout", "It does not exist, or it is too old.")}
+              ${emptyState(
+                "No rollout yet",
+                html`A rollout gives a version to a part of the fleet first. Choose a version that
+                  is not active under <a href="/portal/policies">Policies</a>, and roll it out from
+                  there.`,
+              )}
             </section>`
-          : html`${summaryCard(model, shown)} ${stagesCard(shown, model.now)}
-            ${stepsCard(model, shown)}`
-    }
-    ${all.length > 1 ? listCard(model) : undefined}`;
+          : shown === undefined
+            ? html`<section class="card">
+                ${emptyState("No such rollout", "It does not exist, or it is too old.")}
+              </section>`
+            : html`${summaryCard(model, shown)} ${stagesCard(shown, model.now)}
+              ${stepsCard(model, shown)}`
+      }
+      ${all.length > 1 ? listCard(model) : undefined}
+    </div>`;
 }
 
 const TONES: Readonly<Record<Rollout["state"], Tone>> = {
@@ -159,11 +162,13 @@ function judgementNotice(shown: Rollout, now: number): Html | undefined {
   </div>`;
 }
 
-/** A sentence of the service with its times as ages. */
+/** A sentence of the service with its past times as ages. */
 function withTimes(sentence: string, now: number): readonly (Html | string)[] {
-  return sentence
-    .split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/)
-    .map((part, i) => (i % 2 === 0 ? part : timeAgo(part, now)));
+  return sentence.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, i) => {
+    if (i % 2 === 0) return part;
+    if (Date.parse(part) <= now) return timeAgo(part, now);
+    return html`<time datetime="${part}">${exactly(part)}</time>`;
+  });
 }
 
 const STEPS = [
@@ -193,8 +198,9 @@ function actions(model: RolloutsModel, { state, id }: Rollout): Html | undefined
   </div>`;
 }
 
-function stepsCard({ steps, now }: RolloutsModel, { id }: Rollout): Html | undefined {
-  if (steps === undefined) return undefined;
+function stepsCard({ steps, now }: RolloutsModel, shown: Rollout): Html {
+  const { id } = shown;
+  if (steps === undefined) return stepsOnRecord(shown, now);
   const all = html`<a href="${pageLink(ACTIVITY_PATH, { target: id })}">In the activity log</a>`;
   const rows = steps.entries.map(
     ({ actor, action, timestamp, after, outcome }) =>
@@ -207,10 +213,39 @@ function stepsCard({ steps, now }: RolloutsModel, { id }: Rollout): Html | undef
   return card(
     "steps-title",
     "Steps",
-    html`<ol class="inside" aria-label="Steps">
+    html`<ol class="inside decisions" aria-label="Steps">
       ${rows}
     </ol>`,
     all,
+  );
+}
+
+/** The steps that the rollout itself tells, where the activity log cannot be read, as on the open surface. */
+function stepsOnRecord(shown: Rollout, now: number): Html {
+  const { stages, state, created_by: by, updated_at: at, updated_by: last, reason } = shown;
+  const begun = stages.flatMap(({ started_at: from }, i) =>
+    i === 0 || from === undefined ? [] : [{ words: html`Stage ${i + 1} began`, at: from }],
+  );
+  const isOver = state !== "running";
+  const all = [
+    { words: html`<b>${by}</b> began the rollout: stage 1`, at: shown.created_at },
+    ...begun,
+    ...(isOver
+      ? [
+          {
+            words: html`<b>${last === GATE ? "A gate" : last}</b>:
+              ${stateWord(state)}${reason && `, ${reason}`}`,
+            at,
+          },
+        ]
+      : []),
+  ].reverse();
+  return card(
+    "steps-title",
+    "Steps",
+    html`<ol class="inside decisions" aria-label="Steps">
+      ${all.map((step) => html`<li>${step.words} <span class="faint">${timeAgo(step.at, now)}</span></li>`)}
+    </ol>`,
   );
 }
 

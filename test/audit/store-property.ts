@@ -297,5 +297,6 @@ async function walkBoth(
     seen.filter(({ id }) => known.has(id)),
     before,
   );
-  assert.equal(new Set(seen.map(({ id }) => id)).size, seen.length);
+  const distinct = new Set(seen.map(({ id, reported_by }) => JSON.stringify([id, reported_by])));
+  assert.equal(distinct.size, seen.length);
 }

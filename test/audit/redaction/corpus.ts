@@ -249,9 +249,7 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
   ["ParameterKey=DbPassword,ParameterValue=hunter2", "hunter2"],
   ["mysql-server mysql-server/root_password password hunter2", "hunter2"],
   [`sqlite3 x "PRAGMA key='hunter2'"`, "hunter2"],
-  // Lists and code.
-  ['["mysql", "-phunter2", "-u", "a"]', "hunter2"],
-  ['["docker","login","-u","a","-p","hunter2"]', "hunter2"],
+  // Code.
   [`python -c "requests.get('h', auth=('ada','hunter2'))"`, "hunter2"],
   [`mongosh --eval "db.auth('ada','hunter2')"`, "hunter2"],
   [`php -r "new PDO('mysql:host=h','ada','hunter2');"`, "hunter2"],

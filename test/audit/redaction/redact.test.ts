@@ -180,3 +180,14 @@ test("an organization's own literals are replaced everywhere, in their exact let
     assert.equal(redactor.redact(before).text, after);
   }
 });
+
+for (const text of [
+  '["mysql", "-phunter2", "-u", "ada"]',
+  '{"args":["docker","login","-u","ada","-p","hunter2"]}',
+  "['curl', '--user', 'ada:hunter2']",
+  "subprocess.run(['sshpass','-p','hunter2','ssh'])",
+]) {
+  test(`the arguments in ${text} are read as those of a command`, () => {
+    assert.doesNotMatch(redactText(text).text, /hunter2/);
+  });
+}

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "../../support/client.ts";
+import { run } from "../../support/command-line.ts";
 import {
   compare,
   compareEveryEntry,
@@ -44,7 +45,8 @@ test(
     const ledger = new Ledger();
     const running: Running[] = [];
     const open = async (): Promise<void> => {
-      const process = launch(t, { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: "4" });
+      const settings = { DATABASE_POOL_SIZE: "4", CHECKPOINT_SECONDS: "1" };
+      const process = launch(t, { DATABASE_URL: databaseUrl, ...settings });
       running.push({ process, url: await process.url(), client: new Client(), isKilled: false });
     };
     let [answers, isOver] = [0, false];
@@ -99,5 +101,16 @@ test(
       await compareEveryEntry(send);
     }
     assert.ok(ledger.stored.size > ROUNDS && ledger.published.size > 0 && ledger.keys.size > 0);
+    // A request has the rest signed.
+    for (const log of ["audit", "activity"]) {
+      const { text } = await send("GET", `/${log}?limit=1`, undefined);
+      const [{ id }] = JSON.parse(text)[log === "audit" ? "events" : "entries"];
+      assert.equal((await send("GET", `/${log}/${id}/proof`, undefined)).status, 200);
+    }
+    const named = ["log-key", "signalbox/default/audit", "--database", databaseUrl];
+    const key = (await run(named)).out.trim();
+    const verified = await run(["verify", "--database", databaseUrl, "--key", key]);
+    assert.equal(verified.code, 0, verified.out);
+    assert.match(verified.out, /default audit: (\d+) events, \1 confirmed by checkpoints/);
   },
 );

@@ -7,6 +7,10 @@ import { DAY_MS, SECOND_MS } from "../../../src/core/clock.ts";
 import { openCheckpoint } from "../../../src/proof/checkpoint.ts";
 import { parseVkey } from "../../../src/proof/note.ts";
 import { verifyProof } from "../../../src/proof/tlog-proof.ts";
+import type { Database, Statements } from "../../../src/storage/postgres/database.ts";
+import { sharedLogKey } from "../../../src/storage/postgres/proof/log-key.ts";
+import { LogSigner } from "../../../src/storage/postgres/proof/signer.ts";
+import { createLog } from "../../../src/core/log.ts";
 import { sweep } from "../../../src/storage/postgres/audit/retention.ts";
 import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";
 import { run } from "../../support/command-line.ts";
@@ -373,4 +377,102 @@ test("prove answers from the database, and verifies with its key", { skip }, asy
   assert.equal(verified.code, 0, verified.error);
   const newer = await run(["prove", "e322", "--database", url]);
   assert.match(newer.error, /newer than the last checkpoint/);
+});
+
+/** A database whose statements fail after some of them, as if its server was killed there. */
+function cutAfter(database: Database, statements: number): Database {
+  let left = statements;
+  const step = (): void => {
+    if (left-- <= 0) throw new Error("cut");
+  };
+  const cut = (own: Statements): Statements => ({
+    query: async (...args) => (step(), own.query(...args)),
+    run: async (...args) => (step(), own.run(...args)),
+  });
+  const transaction: Database["transaction"] = (work) =>
+    database.transaction((own) => work(cut(own)));
+  const methods = { ...cut(database), transaction };
+  return new Proxy(database, {
+    get: (_, name) => methods[name as keyof typeof methods],
+  });
+}
+
+test(
+  "a server that dies between any two statements leaves a log that goes on",
+  { skip },
+  async (t) => {
+    const url = await createDatabase();
+    const app = await startAt(t, url, { checkpointSeconds: 0 });
+    const database = await openDatabase(url, 2);
+    const key = await sharedLogKey(database);
+    t.after(() => database.close());
+    const failures: unknown[] = [];
+    const signer = async (over: Database): Promise<void> => {
+      const opened = await LogSigner.open({
+        ...{ database, now: () => app.now, ids: () => "id", host: "signalbox", seconds: 86_400 },
+        ...{
+          keys: { key, earlier: [] },
+          log: createLog(
+            "silent",
+            () => 0,
+            () => {},
+          ),
+        },
+        database: over,
+      }).catch((error: unknown) => void failures.push(error));
+      await opened?.round();
+      await opened?.close();
+    };
+    let cuts = 0;
+    for (let isCut = true; isCut; cuts++) {
+      await app.post(`${V1}/audit`, { events: batch(20, cuts * 20) });
+      await database.run("DELETE FROM leases");
+      await signer(cutAfter(database, cuts));
+      const [tree] = await database.query<{ size: number }>(
+        "SELECT size FROM log_trees WHERE log = 'audit'",
+      );
+      isCut = tree?.size !== (cuts + 1) * 20;
+      if (cuts % 2 === 0) await signer(database);
+    }
+    await app.close();
+    assert.ok(cuts > 15);
+    const { problems, logs } = await verify(url);
+    assert.deepEqual(problems, []);
+    assert.deepEqual([logs[0]?.events, logs[0]?.covered], [cuts * 20, cuts * 20]);
+    assert.deepEqual(
+      await database.query("SELECT FROM log_trees WHERE contradiction IS NOT NULL"),
+      [],
+    );
+  },
+);
+
+test("a checkpoint from before a move vouches after it, there and back", { skip }, async (t) => {
+  const app = await start(t, ON);
+  await app.post(`${V1}/policies`, { version: "v1", yaml: "rules: []" });
+  await app.post(`${V1}/audit`, { events: batch(300) });
+  const kept = join(await newDirectory(t), "kept");
+  const notes = [
+    await app.get(`${V1}/audit/checkpoint`),
+    await app.get(`${V1}/activity/checkpoint`),
+  ];
+  await writeFile(kept, notes.map(({ text }) => text).join("\n"));
+  const vkey = (await app.get(`${V1}/audit/verifier`)).text.trim();
+  await app.close();
+  const url = await createDatabase("empty");
+  const move = async (from: string, to: string): Promise<void> => {
+    const moved = await run(["move", "--from", from, "--to", to]);
+    assert.equal(moved.code, 0, moved.error);
+  };
+  await move(app.dataDir, url);
+  assert.equal(await keyAt(url), vkey);
+  const there = await startAt(t, url);
+  await there.post(`${V1}/audit`, { events: batch(10, 300) });
+  await there.close();
+  const { problems, logs } = await verify(url, "--checkpoint", kept);
+  assert.deepEqual([problems, logs[0]?.covered], [[], 310]);
+  const back = join(await newDirectory(t), "back");
+  await move(url, back);
+  const verified = await run(["verify", back, "--key", vkey, "--checkpoint", kept]);
+  assert.equal(verified.code, 0, verified.out);
+  assert.match(verified.out, /default audit: 310 events, 300 confirmed by checkpoints/);
 });

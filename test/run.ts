@@ -35,8 +35,25 @@ const WITHOUT_FILES = [
 const ON_MEMORY = ["key-scopes", "roles"];
 /** These restart the service, and PostgreSQL keeps what is stored. */
 const ON_POSTGRES = [
-  ...["activity", "audit-additions-live", "bad-input", "catalog", "demo", "model", "overview"],
-  ...["policy-documents", "restart", "sign-in-flood", "sign-out", "signed-logs", "surfaces"],
+  ...[
+    "activity",
+    "audit-additions-live",
+    "bad-input",
+    "catalog",
+    "checkpoints",
+    "demo",
+    "model",
+    "overview",
+  ],
+  ...[
+    "policy-documents",
+    "restart",
+    "sign-in-flood",
+    "sign-out",
+    "signed-logs",
+    "surfaces",
+    "checkpoints",
+  ],
 ];
 const JOURNEYS = new Map([
   ["memory", [...WITHOUT_FILES, ...ON_MEMORY]],

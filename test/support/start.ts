@@ -32,6 +32,8 @@ const QUICK_COST = 2 ** 8;
 export type TestEngine = OpenEngine & {
   /** Runs statements on the engine's database. */
   sql?(text: string): Promise<string>;
+  /** The URL of that database. */
+  url?(): Promise<string>;
   /** Takes the stored data away from the engine, or a copy of it, and opens it as another one. */
   move?(how: "copy" | "rename"): Promise<TestEngine>;
 };
@@ -99,6 +101,12 @@ export class App {
   /** The time of the service, in milliseconds. */
   get now(): number {
     return this.#now;
+  }
+
+  /** The option and the value by which commands find what is stored. */
+  async place(): Promise<readonly [option: "--data" | "--database", value: string]> {
+    const url = await this.#openEngine?.url?.();
+    return url === undefined ? ["--data", this.dataDir] : ["--database", url];
   }
 
   /** Changes what is stored: a file below the directory, or, over a database, by statements. */

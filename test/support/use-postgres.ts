@@ -19,5 +19,5 @@ function engineOver(given?: string): TestEngine {
   };
   const sql = async (text: string): Promise<string> =>
     statementsAt(await (url ??= createDatabase()), text);
-  return Object.assign(open, { move, sql });
+  return Object.assign(open, { move, sql, url: () => (url ??= createDatabase()) });
 }

@@ -64,7 +64,7 @@ test("the page of the policies lists the newest 200 versions", () => {
   };
   const model = {
     ...{ now: 0, apiUrl: "http://127.0.0.1/api/v1", needsCredential: false },
-    ...{ query: {}, rollouts: [], versions, fleet },
+    ...{ query: {}, rollouts: [], versions, fleet, hours: { versions: [], hours: [] } },
     shown: { ...versions[0], yaml: "rules: []" } as Policy,
     against: undefined,
   };

@@ -7,7 +7,7 @@ const MOST = 85;
 const WEIGHTS = [
   ["/", MOST],
   ["/portal/audit", 115],
-  ["/portal/policies", 96],
+  ["/portal/policies", 102],
   ["/portal/rollouts", 90],
   ["/portal/policies/new", 115],
   ["/portal/fleet", MOST],

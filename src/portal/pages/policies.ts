@@ -26,6 +26,7 @@ import { allowedOrNote, ifAllowed } from "../withheld.ts";
 import { openRolloutNotice } from "./open-rollout.ts";
 import { policyChanges, policyText, type ShownDocument } from "./policy-text.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
+import { readVersionHours, versionHoursCard, type VersionHours } from "./version-hours.ts";
 import { runtimesOf, versionRuntimes } from "./version-runtimes.ts";
 
 const parameters = {
@@ -42,6 +43,7 @@ export interface PoliciesModel extends PageContext {
   readonly versions: readonly PolicySummary[];
   readonly fleet: FleetSummary;
   readonly rollouts: readonly Rollout[];
+  readonly hours: VersionHours;
   /** The version that is shown, with its text; `undefined` when it does not exist. */
   readonly shown: Policy | undefined;
   readonly against: Policy | undefined;
@@ -69,11 +71,12 @@ export const policies: DataPage<PoliciesModel, typeof parameters> = {
       source.fleetSummary(),
       source.rollouts(),
     ]);
-    const [shown, against] = await Promise.all([
+    const [shown, against, hours] = await Promise.all([
       readPolicy(source, versions, query.version ?? activeOf(versions) ?? versions[0]?.version),
       readPolicy(source, versions, query.against),
+      readVersionHours(source, versions, fleet, context.now),
     ]);
-    return { ...context, query, versions, fleet, rollouts, shown, against };
+    return { ...context, query, versions, fleet, rollouts, hours, shown, against };
   },
   render: renderPolicies,
 };
@@ -106,7 +109,8 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
     ${
       versions.length === 0
         ? html`<section class="card">${noPolicies(model)}</section>`
-        : html`<div class="grid policies">${list(model)} ${shown}</div>`
+        : html`<div class="grid policies">${list(model)} ${shown}</div>
+            ${versionHoursCard(model.hours)}`
     }`;
 }
 

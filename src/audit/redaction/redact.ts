@@ -7,7 +7,7 @@ import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
 import { withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
-import { COMMAND_PROGRAMS } from "./commands.ts";
+import { COMMAND_PROGRAMS } from "./command-rules.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { Quotes } from "./quotes.ts";
 import { REDACTION_RULES } from "./rules.ts";

@@ -4,7 +4,7 @@
  * bounded length from there, so redaction takes linear time. No rule guesses by entropy.
  */
 import { CALL_RULES } from "./calls.ts";
-import { COMMAND_RULES } from "./commands.ts";
+import { COMMAND_RULES } from "./command-rules.ts";
 import { INPUT_RULES } from "./input.ts";
 import { PLACE_RULES } from "./places.ts";
 import { LOOSE_VALUE, type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";

@@ -4,7 +4,7 @@ import type { RuntimeInstance } from "../../fleet/schema.ts";
 import { AGENT_SETTINGS, type AgentSettings } from "../../guard/agent-settings.ts";
 import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { pageLink } from "../page-link.ts";
+import { pageLink, runtimeLink } from "../page-link.ts";
 import { allowedOrNote } from "../withheld.ts";
 import type { FreshKey } from "./access-keys.ts";
 import { addForm } from "./access.ts";
@@ -188,7 +188,7 @@ function allMachines({ machines: shown }: AgentsModel): Html | undefined {
 function row({ active, now }: AgentsModel, { runtime, last }: GuardedMachine): Html {
   const { name, version = "" } = runtime;
   return html`<tr>
-    <th scope="row">${shorten(name, LONGEST_SHOWN)}</th>
+    <th scope="row"><a href="${runtimeLink(name)}">${shorten(name, LONGEST_SHOWN)}</a></th>
     <td>${state(last, now)}</td>
     <td data-label="Last event">${lastEvent(name, last, now)}</td>
     <td class="nowrap" data-label="Policy">${policyCell(runtime, active)}</td>

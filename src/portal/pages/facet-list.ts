@@ -71,7 +71,7 @@ function section(
 ): Html | undefined {
   if (choices.length === 0) return undefined;
   return html`<section aria-labelledby="facet-${name}">
-    <h3 id="facet-${name}">${title}</h3>
+    <h2 id="facet-${name}">${title}</h2>
     <ul>
       ${choices.slice(0, SHOWN).map(({ word, value, events }) => {
         const isSet = view[filter]?.toLowerCase() === value.toLowerCase();

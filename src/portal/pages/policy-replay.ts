@@ -5,7 +5,7 @@ import { html, type Html } from "../html.ts";
 import { executorLink, pageLink, providerLink, runtimeLink } from "../page-link.ts";
 import { yesterdayOf } from "./audit-view.ts";
 import { choice, option } from "./fields.ts";
-import { card, decisionBadge, table } from "./parts.ts";
+import { card, decisionBadge, numberHeading, table } from "./parts.ts";
 
 /** The times of the commands that are decided again. */
 const SPANS = [
@@ -75,7 +75,7 @@ export function renderReplay(
       compared with ${base}.
     </p>
     ${left > 0 ? html`<p class="faint small">${leftOut(left, not_replayable)}</p>` : undefined}
-    ${changedRules(report)} ${names("Whose", top.executors, executorLink)}
+    ${changedRules(report)} ${names("People and agents", top.executors, executorLink)}
     ${names("Providers", top.providers, providerLink)}
     ${names("Runtimes", top.runtimes, runtimeLink)}
     ${
@@ -116,7 +116,7 @@ function changedRules({ rules }: PolicyReplayReport): Html | undefined {
         <td class="num">${count(newly_allowed)}</td>
       </tr>`,
   );
-  const headings = ["Rule", "Newly denied", "Newly allowed"];
+  const headings = ["Rule", ...["Newly denied", "Newly allowed"].map(numberHeading)];
   return table("Rules that change decisions", "", headings, rows);
 }
 

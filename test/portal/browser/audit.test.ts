@@ -143,11 +143,13 @@ rules:
       denied("ls", "because"),
     ],
   });
-  const { page } = await visit(t, `${own.url}/portal/audit`, {
+  const visited = await visit(t, `${own.url}/portal/audit`, {
     viewport: { width: 1400, height: 860 },
   });
+  const { page } = visited;
   const rules = page.locator("#audit-facets").getByRole("region", { name: "Rule", exact: true });
   await rules.getByRole("link", { name: "no-rm 1" }).waitFor();
+  await visited.checkAccessibility();
   assert.equal(await rules.getByRole("link").count(), 2);
   await rules.getByRole("link", { name: "no-push 2" }).click();
   await total(page, "2 events");

@@ -41,7 +41,7 @@ browserTest(
       .getByText("2 events newly denied and 1 event newly allowed, of 4 events")
       .waitFor();
     assert.match(await replay.innerText(), /no-push\s+2\s+0\s+the default\s+0\s+1/);
-    assert.match(await replay.innerText(), /Whose: ada \(3\)/);
+    assert.match(await replay.innerText(), /People and agents: ada \(3\)/);
     const examples = replay.getByRole("list", { name: "Examples" }).getByRole("listitem");
     assert.equal(await examples.count(), 3);
     const first = examples.filter({ hasText: "git push -f" });

@@ -56,7 +56,10 @@ browserTest(
     const replay = page.locator("#replay");
     await replay.getByRole("button", { name: "Test on real commands" }).click();
     await replay.getByText("2 events newly denied").waitFor();
-    assert.match(await replay.innerText(), /Whose: (ada \(1\), eve|eve \(1\), ada) \(1\)/);
+    assert.match(
+      await replay.innerText(),
+      /People and agents: (ada \(1\), eve|eve \(1\), ada) \(1\)/,
+    );
     const examples = replay.getByRole("list", { name: "Examples" }).getByRole("listitem");
     await examples
       .filter({ hasText: "origin main" })

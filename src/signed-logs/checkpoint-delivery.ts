@@ -7,7 +7,10 @@ import { SECOND_MS, type Clock, type Stopwatch } from "../core/clock.ts";
 import { describeError, type Log } from "../core/log.ts";
 import { clearTimeout, setTimeout, systemStopwatch } from "../core/timers.ts";
 import { countersigned } from "../proof/countersignatures.ts";
+import type { NamedLog } from "../proof/evidence.ts";
+import { logOfOrigin } from "./log-of-origin.ts";
 import { postNote } from "./post-note.ts";
+import { isWitness, Witness } from "./witness.ts";
 
 /** The time limit for one answer. */
 const ANSWER_MS = 10 * SECOND_MS;
@@ -29,13 +32,22 @@ const later: Later = (work, ms) => {
   return () => clearTimeout(timer);
 };
 
+/** The logs of an engine. */
+export interface DeliveredLogs {
+  /** Keeps a checkpoint, which was added before, with the signatures of the receiver. */
+  keep(log: NamedLog, note: string): Promise<void>;
+  /** The hashes that show that a log of the second size begins with the events of the first; `undefined` if it is shorter. */
+  prove(log: NamedLog, from: number, to: number): Promise<readonly Buffer[] | undefined>;
+}
+
 export interface DeliveryParts {
   /** An http or https URL, which may contain credentials. */
   readonly url: string;
   readonly now: Clock;
   readonly log: Log;
-  /** Keeps a checkpoint, which was added before, with the signatures of the receiver. */
-  readonly keep: (note: string) => Promise<void>;
+  /** The first part of the names of all logs. */
+  readonly host: string;
+  readonly logs: DeliveredLogs;
   /** Tests replace both. */
   readonly later?: Later;
   readonly stopwatch?: Stopwatch;
@@ -55,6 +67,7 @@ interface WaitingNote {
 /** The delivery of the checkpoints of all logs to one address. */
 export class CheckpointDelivery {
   readonly #parts: DeliveryParts;
+  readonly #witness: Witness | undefined;
   readonly #later: Later;
   readonly #stopwatch: Stopwatch;
   /** By the name of the log, in the order in which they are sent. One stays until it is delivered. */
@@ -71,6 +84,13 @@ export class CheckpointDelivery {
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
+    const { url, host, logs } = parts;
+    const prove = async (origin: string, from: number, to: number) => {
+      if (from === 0) return [];
+      const log = logOfOrigin(origin, host);
+      return log && logs.prove(log, from, to);
+    };
+    this.#witness = isWitness(url) ? new Witness(url, prove) : undefined;
     this.#later = parts.later ?? later;
     this.#stopwatch = parts.stopwatch ?? systemStopwatch;
   }
@@ -172,10 +192,13 @@ export class CheckpointDelivery {
       this.#ending.abort();
     }, ANSWER_MS);
     try {
-      const { status, text } = await postNote(this.#parts.url, note, this.#ending.signal);
+      const { signal } = this.#ending;
+      const { status, text, problem } = await (this.#witness
+        ? this.#witness.post(note, signal)
+        : postNote(this.#parts.url, note, signal));
       if (status >= 200 && status < 300) return { text };
       const isRefusal = status < 500 && status !== 408 && status !== 429;
-      return { problem: `it answered with status ${status}`, isRefusal };
+      return { problem: problem ?? `it answered with status ${status}`, isRefusal };
     } catch (error) {
       // A message may quote the URL, which may contain a secret. A code does not.
       const { code } = error as NodeJS.ErrnoException;
@@ -215,9 +238,10 @@ export class CheckpointDelivery {
   /** Keeps the signatures that the receiver answered. */
   async #keep(name: string, note: string, answer: string): Promise<void> {
     const signed = countersigned(note, name, answer);
-    if (signed === undefined || signed === note) return;
+    const log = logOfOrigin(name, this.#parts.host);
+    if (signed === undefined || signed === note || log === undefined) return;
     try {
-      await this.#parts.keep(signed);
+      await this.#parts.logs.keep(log, signed);
     } catch (error) {
       const fields = { log: name, error: describeError(error) };
       this.#parts.log.error("the signatures of CHECKPOINT_URL could not be kept", fields);

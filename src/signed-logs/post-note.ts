@@ -6,8 +6,10 @@ const MAX_ANSWER = 16 << 10;
 /** An answer to a posted note. */
 export interface NoteAnswer {
   readonly status: number;
-  /** Empty if the status is not 2xx, or if the text is too long for signatures. */
+  /** Empty if the text is too long for signatures. */
   readonly text: string;
+  /** Why a note was not taken, if the status does not tell. */
+  readonly problem?: string;
 }
 
 /**
@@ -32,9 +34,7 @@ export async function postNote(
     sent.once("error", reject).end(note);
   });
   const { statusCode: status = 0 } = response;
-  if (status >= 200 && status < 300) return { status, text: await textOf(response) };
-  response.destroy();
-  return { status, text: "" };
+  return { status, text: await textOf(response) };
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -1,15 +1,17 @@
 /** Checkpoints that a running server posts to another machine. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { cp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { configFromOptions } from "../../src/config.ts";
 import { SECOND_MS } from "../../src/core/clock.ts";
 import { newPrivateKey, openNote, parseVkey, signerOf, signNote } from "../../src/proof/note.ts";
 import { verifyProof } from "../../src/proof/tlog-proof.ts";
 import { run } from "../support/command-line.ts";
 import { NoteReceiver } from "../support/note-receiver.ts";
+import { newDirectory } from "../support/server-process.ts";
 import { start, type App } from "../support/start.ts";
+import { TestWitness } from "../support/test-witness.ts";
 
 const V1 = "/api/v1";
 const WITNESS = signerOf("witness.example.com", newPrivateKey());
@@ -77,6 +79,71 @@ test("the signatures of a witness are kept, and part of the proofs that are made
   const { code, out } = await run(own);
   assert.equal(code, 0, out);
   assert.match(out, /default audit: 1 events, 1 confirmed by checkpoints/);
+});
+
+/** A service whose audit log a witness signs, over a receiver that counts the requests. */
+async function startWitnessed(t: TestContext) {
+  const receiver = await NoteReceiver.start(t);
+  const witness = new TestWitness();
+  receiver.reply = (request) => witness.answer(request);
+  const lines: string[] = [];
+  const app = await start(t, {
+    ...{ ...settingsFor(receiver), checkpointUrl: `${receiver.url}/w/add-checkpoint` },
+    ...{ logLevel: "error", writeLog: (line: string) => void lines.push(line) },
+  });
+  witness.key = parseVkey((await app.get(`${V1}/audit/verifier`)).text.trim());
+  const asked = (): readonly string[] => receiver.notes.map((note) => note.split("\n")[0] ?? "");
+  return { app, receiver, witness, lines, asked };
+}
+
+test("a witness of C2SP tlog-witness gets a proof with each checkpoint, and signs it", async (t) => {
+  const { app, receiver, witness, asked, lines } = await startWitnessed(t);
+  for (const [from, to] of [
+    [0, 3],
+    [3, 300],
+    [300, 301],
+  ] as const) {
+    const events = Array.from({ length: to - from }, (_, i) => ({ id: `event-${from + i}` }));
+    assert.equal((await app.post(`${V1}/audit`, { events })).status, 202);
+    app.advance(SECOND_MS);
+    assert.equal((await app.get(`${V1}/audit/event-${from}/proof`)).status, 200);
+    await receiver.got(to === 3 ? 1 : to - 298);
+  }
+  assert.deepEqual(
+    [receiver.received[0]?.request.url, witness.seen?.size],
+    ["/w/add-checkpoint", 301],
+  );
+  await app.restart(); // the server does not remember what the witness has
+  await app.close();
+  assert.deepEqual(asked(), ["old 0", "old 3", "old 300", "old 0", "old 301"]);
+  assert.deepEqual(lines, []);
+  await app.open();
+  const { text } = await app.get(`${V1}/audit/checkpoint`);
+  assert.equal(openNote(text, [witness.key ?? assert.fail(), witness.signer]).signers.length, 2);
+});
+
+test("a witness refuses a log that was put back, and the service tells which", async (t) => {
+  const { app, witness, lines } = await startWitnessed(t);
+  await report(app, "event-0");
+  await app.close();
+  const copy = join(await newDirectory(t), "copy");
+  await cp(app.dataDir, copy, { recursive: true });
+  await app.open();
+  await report(app, "event-1");
+  await app.close();
+  assert.equal(witness.seen?.size, 2);
+  await rm(app.dataDir, { recursive: true });
+  await cp(copy, app.dataDir, { recursive: true });
+  await app.open();
+  await app.close();
+  assert.match(
+    lines[0] ?? "",
+    /it has signed 2 events of the log, which has 1: the log was put back/,
+  );
+  await app.open();
+  await report(app, "event-2"); // as many as before, but others
+  await app.close();
+  assert.match(lines[1] ?? "", /refuses the checkpoints of a log.*default\/audit.*status 409/);
 });
 
 test("a start sends the last checkpoint of each log again, since it may not have arrived", async (t) => {

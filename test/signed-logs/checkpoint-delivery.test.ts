@@ -20,6 +20,7 @@ async function open(t: TestContext, urlOf = (url: string): string => url) {
   const kept: string[] = [];
   const timers = new Set<{ readonly work: () => void; readonly at: number; readonly ms: number }>();
   let time = 0;
+  let signed = 0;
   const delivery = new CheckpointDelivery({
     url: urlOf(receiver.url),
     now: () => time,
@@ -29,8 +30,10 @@ async function open(t: TestContext, urlOf = (url: string): string => url) {
       () => time,
       (line) => void lines.push(line),
     ),
-    async keep(note) {
-      kept.push(note);
+    host: "h",
+    logs: {
+      keep: async (_, note) => void kept.push(note),
+      prove: async (_, __, to) => (to <= signed ? [Buffer.alloc(32)] : undefined),
     },
     later(work, ms) {
       const timer = { work, at: time + ms, ms };
@@ -41,6 +44,8 @@ async function open(t: TestContext, urlOf = (url: string): string => url) {
   t.after(() => delivery.close());
   return {
     ...{ receiver, delivery, lines, kept },
+    /** Another server signs the logs at this size. */
+    signElsewhere: (size: number) => void (signed = size),
     /** Moves the time on, and runs the timers of that span. */
     advance(seconds: number): void {
       time += seconds * SECOND_MS;
@@ -191,6 +196,25 @@ test("signatures in the answer are kept with the checkpoint, in place of earlier
   delivery.add(own + one);
   await delivered();
   assert.deepEqual(kept.slice(1), [own + two]);
+});
+
+test("a witness that has a newer checkpoint of another server needs the older one no more", async (t) => {
+  const { receiver, delivery, paused, delivered, advance, signElsewhere, lines } = await open(
+    t,
+    (url) => `${url}/add-checkpoint`,
+  );
+  receiver.reply = () => [409, "5\n"];
+  delivery.add(noteOf("a", 3));
+  await paused();
+  assert.match(
+    lines[0] ?? "",
+    /it has signed 5 events of the log, which has 3: the log was put back/,
+  );
+  signElsewhere(5);
+  advance(1);
+  await delivered();
+  assert.deepEqual(receiver.sizes, ["old 0 "]);
+  assert.equal(delivery.lagSeconds, 0);
 });
 
 for (const [what, answer] of [

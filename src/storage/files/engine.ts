@@ -10,7 +10,7 @@ import { systemStopwatch } from "../../core/timers.ts";
 import { nextReset } from "../../demo/limits.ts";
 import type { Engine, EngineDemo, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { signedLogsOf } from "../../signed-logs/answers.ts";
-import { CheckpointDelivery } from "../../signed-logs/checkpoint-delivery.ts";
+import { CheckpointDelivery, type DeliveredLogs } from "../../signed-logs/checkpoint-delivery.ts";
 import { contradictionEntry } from "../../signed-logs/contradiction-entry.ts";
 import { KeptCopies } from "../../signed-logs/kept-copies.ts";
 import { logHostOf } from "../../signed-logs/log-host.ts";
@@ -198,14 +198,25 @@ async function openStores(
       read: () => readLogKey(files, layout),
       readOrCreate: () => readOrCreateLogKey(files, layout),
     };
-    const keep = async (note: string): Promise<void> => notary?.keep(note);
+    const host = logHostOf(config.baseUrl);
+    const logs: DeliveredLogs = {
+      keep: async (named, note) => notary?.keep(named, note),
+      prove: async ({ organization, log: name }, from, to) =>
+        notary &&
+        signedLogsOf(storedTreesOf(files, layout, notary, audit)).consistency(
+          organization,
+          name,
+          from,
+          to,
+        ),
+    };
     notary = opened.keep(
       new Notary({
         ...{ files, layout, now, log, keys: await readSigningKeys(config, keptKey) },
-        host: logHostOf(config.baseUrl),
+        host,
         seconds: config.checkpointSeconds,
         copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
-        delivery: url ? new CheckpointDelivery({ url, now, log, keep }) : undefined,
+        delivery: url ? new CheckpointDelivery({ url, now, log, host, logs }) : undefined,
         writers: [audit, activity],
         contradicted: (found) =>
           activity.append(found.organization, contradictionEntry(found, createIds(now), now())),

@@ -3,7 +3,7 @@ import { type CloseStack, openParts } from "../../core/close-stack.ts";
 import { createIds } from "../../core/ids.ts";
 import type { Engine, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { signedLogsOf } from "../../signed-logs/answers.ts";
-import { CheckpointDelivery } from "../../signed-logs/checkpoint-delivery.ts";
+import { CheckpointDelivery, type DeliveredLogs } from "../../signed-logs/checkpoint-delivery.ts";
 import { KeptCopies } from "../../signed-logs/kept-copies.ts";
 import { logHostOf } from "../../signed-logs/log-host.ts";
 import { readSigningKeys } from "../../signed-logs/signing-keys.ts";
@@ -105,7 +105,13 @@ async function openStores(
       read: () => readLogKey(database),
       readOrCreate: () => sharedLogKey(database),
     };
-    const keep = async (note: string): Promise<void> => signer?.keep(note);
+    const host = logHostOf(config.baseUrl);
+    const logs: DeliveredLogs = {
+      keep: async (named, note) => signer?.keep(named, note),
+      prove: async ({ organization, log: name }, from, to) =>
+        signer &&
+        signedLogsOf(storedTreesOf(database, signer)).consistency(organization, name, from, to),
+    };
     signer = opened.keep(
       await LogSigner.open({
         ...{
@@ -115,10 +121,10 @@ async function openStores(
           ids: createIds(now),
           keys: await readSigningKeys(config, keptKey),
         },
-        host: logHostOf(config.baseUrl),
+        host,
         seconds: config.checkpointSeconds,
         copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
-        delivery: url ? new CheckpointDelivery({ url, now, log, keep }) : undefined,
+        delivery: url ? new CheckpointDelivery({ url, now, log, host, logs }) : undefined,
       }),
     );
   }

@@ -6,6 +6,7 @@ import type { SigningFigures } from "../../../engine.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
 import type { CheckpointDelivery } from "../../../signed-logs/checkpoint-delivery.ts";
+import type { NamedLog } from "../../../proof/evidence.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
@@ -201,13 +202,9 @@ export class Notary {
   }
 
   /** Keeps a checkpoint with the signatures of others. */
-  keep(note: string): Promise<void> {
+  keep({ organization: id, log }: NamedLog, note: string): Promise<void> {
     return this.#queue.run(async () => {
-      const [id = "", tree] = note
-        .slice(this.#parts.host.length + 1, note.indexOf("\n"))
-        .split("/");
-      const log = TREES.find((one) => one === tree);
-      if (log === undefined || this.#isClosed || this.#contradicted.has(`${id} ${log}`)) return;
+      if (this.#isClosed || this.#contradicted.has(`${id} ${log}`)) return;
       await (await this.#open(id, log)).keep(note);
     });
   }

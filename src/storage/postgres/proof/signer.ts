@@ -11,7 +11,6 @@ import { contradictionEntry } from "../../../signed-logs/contradiction-entry.ts"
 import type { KeptCopies } from "../../../signed-logs/kept-copies.ts";
 import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
 import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
-import { LOGS } from "../../../signed-logs/store.ts";
 import { insertEntries } from "../activity.ts";
 import type { Database } from "../database.ts";
 import { readValue, writeValue } from "../deployment.ts";
@@ -217,12 +216,8 @@ export class LogSigner {
   }
 
   /** Keeps a checkpoint with the signatures of others. */
-  async keep(note: string): Promise<void> {
-    const { database, host } = this.#parts;
-    const [organization = "", name] = note.slice(host.length + 1, note.indexOf("\n")).split("/");
-    const log = LOGS.find((one) => one === name);
-    if (log === undefined) return;
-    const named = { organization, log };
+  async keep(named: NamedLog, note: string): Promise<void> {
+    const { database } = this.#parts;
     await database.transaction((transaction) => keepNote(transaction, named, this.#openTree, note));
   }
 

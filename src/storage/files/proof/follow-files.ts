@@ -59,7 +59,7 @@ async function addLines(
         bytes *= 2; // a line that is longer
         continue;
       }
-      eachLine(Buffer.from(read.subarray(0, whole)), at, (line) => {
+      eachLine(read.subarray(0, whole), at, (line) => {
         if (line[0] !== 0) tree.add(line); // a hole never was a line
       });
       at += whole;

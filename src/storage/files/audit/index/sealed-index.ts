@@ -225,13 +225,13 @@ export class SealedIndex implements SegmentIndex {
     return NO_ROWS;
   }
 
-  async rowsOfId(hash: number): Promise<readonly LocalRow[]> {
+  async rowsOfId(hash: number, room?: Buffer): Promise<readonly LocalRow[]> {
     // Hashes are distributed evenly, so the position of a hash can be predicted up to a few entries.
     const guess = Math.floor((hash / 2 ** 32) * this.rows);
     const margin = 8 + 4 * Math.ceil(Math.sqrt(this.rows));
     let from = Math.max(0, guess - margin);
     let to = Math.min(this.rows, guess + margin);
-    let hashes = await this.#rest.numbers("idHashes", from, to - from);
+    let hashes = await this.#rest.numbers("idHashes", from, to - from, room);
     const isInside = (hashes[0] ?? hash) < hash && (hashes.at(-1) ?? hash) > hash;
     if (!isInside) {
       [from, to] = [0, this.rows];

@@ -63,8 +63,12 @@ export interface SegmentIndex {
   order(): Uint32Array | undefined;
   /** Rows below `rows` that have a trace id. */
   rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
-  /** The rows whose id has that hash. */
-  rowsOfId(hash: number): Awaitable<readonly LocalRow[]>;
+  /**
+   * The rows whose id has that hash.
+   *
+   * @param room a buffer for what is read, which look-ups in several segments share
+   */
+  rowsOfId(hash: number, room?: Buffer): Awaitable<readonly LocalRow[]>;
   /** Calls `take` with the hash of each row's id, from row `first` on, in no particular order. */
   eachId(first: number, take: (hash: number, row: LocalRow) => void): Awaitable<void>;
 }

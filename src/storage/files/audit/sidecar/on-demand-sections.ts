@@ -61,9 +61,13 @@ export class OnDemandSections {
     return this.#reads.forget(this.#path);
   }
 
-  /** Reads numbers of a section that consists of 32-bit numbers. */
-  async numbers(name: string, index: number, count: number): Promise<Uint32Array> {
-    const bytes = await this.read(name, index * NUMBER, (index + count) * NUMBER);
+  /**
+   * Reads numbers of a section that consists of 32-bit numbers.
+   *
+   * @param room as for `read`, aligned
+   */
+  async numbers(name: string, index: number, count: number, room?: Buffer): Promise<Uint32Array> {
+    const bytes = await this.read(name, index * NUMBER, (index + count) * NUMBER, room);
     return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count);
   }
 
@@ -94,5 +98,5 @@ export class OnDemandSections {
 }
 
 function roomFor(length: number, room: Buffer = Buffer.alloc(0)): Buffer {
-  return room.length >= length ? room.subarray(0, length) : Buffer.from(new ArrayBuffer(length));
+  return room.length >= length ? room.subarray(0, length) : Buffer.allocUnsafeSlow(length);
 }

@@ -5,6 +5,7 @@
 import { MOST_OF_ID } from "../../../../audit/store.ts";
 import type { Slice } from "../../../segment-reader.ts";
 import { hashOf } from "../index/hash.ts";
+import { PAGE_BYTES } from "../sidecar/format.ts";
 import { SidecarDamaged } from "../sidecar/on-demand-sections.ts";
 import { globalRow, localRow, segmentOf } from "../index/segment-index.ts";
 import type { GlobalRow, LocalRow, SegmentIndex } from "../index/segment-index.ts";
@@ -50,8 +51,10 @@ export function lineOf(segments: SegmentSet, row: GlobalRow): Slice | undefined 
  */
 export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerator<GlobalRow> {
   const hash = hashOf(id);
+  // With a buffer for each segment, most of a look-up's time was garbage collection.
+  const room = Buffer.allocUnsafeSlow(2 * PAGE_BYTES);
   for (const index of segments.indexes) {
-    const rows = [...(await index.rowsOfId(hash))];
+    const rows = [...(await index.rowsOfId(hash, room))];
     for (const row of rows.sort((a, b) => a - b)) yield globalRow(index.segment, row);
   }
 }

@@ -53,6 +53,7 @@ const ON_POSTGRES = [
     "signed-logs",
     "surfaces",
     "checkpoints",
+    "log-keys",
   ],
 ];
 const JOURNEYS = new Map([

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { DAY_MS, SECOND_MS } from "../../../src/core/clock.ts";
 import { openCheckpoint } from "../../../src/proof/checkpoint.ts";
-import { parseVkey } from "../../../src/proof/note.ts";
+import { newPrivateKey, openNote, parseVkey, pemOf, vkeyOf } from "../../../src/proof/note.ts";
 import { verifyProof } from "../../../src/proof/tlog-proof.ts";
 import type { Database, Statements } from "../../../src/storage/postgres/database.ts";
 import { sharedLogKey } from "../../../src/storage/postgres/proof/log-key.ts";
@@ -15,6 +15,7 @@ import { sweep } from "../../../src/storage/postgres/audit/retention.ts";
 import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";
 import { run } from "../../support/command-line.ts";
 import {
+  Cluster,
   createDatabase,
   openDatabase,
   sharedCluster,
@@ -355,6 +356,14 @@ test("an entry that commits late is signed in the place of its number", { skip }
   assert.deepEqual((await verify(url)).problems, []);
 });
 
+test("a standby is checked like its primary", { skip }, async (t) => {
+  const replica = await Cluster.replicaOf(await sharedCluster());
+  t.after(() => replica.remove());
+  const url = replica.url(new URL(template.url).pathname.slice(1));
+  const { problems, logs } = await verify(url);
+  assert.deepEqual([problems, logs[0]?.covered], [[], 320]);
+});
+
 test("prove answers from the database, and verifies with its key", { skip }, async (t) => {
   const { url } = template;
   const directory = await newDirectory(t);
@@ -476,3 +485,24 @@ test("a checkpoint from before a move vouches after it, there and back", { skip 
   assert.equal(verified.code, 0, verified.out);
   assert.match(verified.out, /default audit: 310 events, 300 confirmed by checkpoints/);
 });
+
+test(
+  "a new LOG_SIGNING_KEY signs once together with the key of the database",
+  { skip },
+  async (t) => {
+    const url = await createDatabase();
+    const app = await startAt(t, url);
+    await app.post(`${V1}/audit`, { events: batch(3) });
+    const old = parseVkey((await app.get(`${V1}/audit/verifier`)).text.trim());
+    assert.equal((await app.get(`${V1}/audit/e2/proof`)).status, 200);
+    await app.restart({ logSigningKey: pemOf(newPrivateKey()) });
+    const vkey = (await app.get(`${V1}/audit/verifier`)).text.trim();
+    const { text } = await app.get(`${V1}/audit/checkpoint`);
+    assert.equal(openNote(text, [old, parseVkey(vkey)]).signers.length, 2);
+    await app.post(`${V1}/audit`, { events: batch(3, 3) });
+    await app.close();
+    const checked = await run(["verify", "--database", url, "--key", vkeyOf(old), "--key", vkey]);
+    assert.equal(checked.code, 0, checked.out);
+    assert.match(checked.out, /default audit: 6 events, 6 confirmed by checkpoints/);
+  },
+);

@@ -75,6 +75,8 @@ test("a rollout is begun, followed stage by stage, and ends with exit code 0", a
   assert.deepEqual(await begin("--wait"), {
     ...{ code: 0, out: "v2 is active with the same text\n", error: "" },
   });
+  assert.equal(new Set(lines).size, lines.length, out); // each line is new
+  assert.match((await rollout("status")).out, /\nstage 2: .*; done.*\ncompleted\n$/);
   const status = await rollout("status", "--wait", "--json");
   assert.deepEqual([status.code, JSON.parse(status.out).state], [0, "completed"]);
 });

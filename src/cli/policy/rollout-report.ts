@@ -4,13 +4,12 @@ import { gateWords, stateWord, whoWords } from "../../portal/rollout-words.ts";
 import type { Decided, Rollout, RolloutStage } from "../../rollouts/schema.ts";
 import { isOpen } from "../../rollouts/state.ts";
 
-/** A rollout with its stages: the state, the figures of each stage, and what the current one waits for. */
+/** A rollout and the figures of its stages. */
 export function rolloutLines(rollout: Rollout): string {
   const { id, version, base_version: base, created_by: by } = rollout;
   const lines = [
     `Rollout ${id} of ${version} instead of ${base}, begun by ${by}`,
     ...rollout.stages.map((stage, i) => `stage ${i + 1}: ${stageWords(stage)}`),
-    progressLine(rollout),
   ];
   return lines.map((line) => `${printable(line)}\n`).join("");
 }

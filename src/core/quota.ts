@@ -7,6 +7,15 @@ import { InsufficientStorage, TooMany, type Refusal } from "./errors.ts";
 /** Retention and the removal of silent runtimes run every hour, so room is not freed sooner. */
 const RETRY_SECONDS = 3_600;
 
+/**
+ * The length of all labels of an organization's runtimes, as `labelLength` counts it. Labels are in memory, where a
+ * character takes several bytes: without this bound, runtimes with 32 long labels would take 20 KiB each.
+ */
+export const MOST_LABEL_LENGTH = 16 << 20;
+/** The same for reports through the public surface while it is the smaller one. */
+export const PUBLIC_MOST_LABEL_LENGTH = 4 << 20;
+const LABELS_RETRY_SECONDS = 60;
+
 /** A bound on one kind of stored data. */
 export interface Quota {
   /** The refusal of one more when `used` are stored; `undefined` while there is room. */
@@ -39,6 +48,8 @@ export type QuotaOf = (surface: string) => Quota;
 export interface Quotas {
   readonly auditBytes: QuotaOf;
   readonly runtimes: QuotaOf;
+  /** Checked with the length of all labels of runtimes. */
+  readonly labels: QuotaOf;
   readonly policyVersions: QuotaOf;
   readonly users: Quota;
   readonly apiKeys: Quota;
@@ -99,6 +110,7 @@ export function createQuotas(limits: QuotaLimits, requireAuth: () => boolean): Q
       count("MAX_RUNTIMES", limits.maxRuntimes, "runtimes"),
       count("PUBLIC_MAX_RUNTIMES", limits.publicMaxRuntimes, "runtimes"),
     ),
+    labels: bySurface(labelQuota(MOST_LABEL_LENGTH), labelQuota(PUBLIC_MOST_LABEL_LENGTH)),
     policyVersions: bySurface(
       count("MAX_POLICY_VERSIONS", limits.maxPolicyVersions, "versions"),
       count("PUBLIC_MAX_POLICY_VERSIONS", limits.publicMaxPolicyVersions, "versions"),
@@ -114,6 +126,11 @@ export function createQuotas(limits: QuotaLimits, requireAuth: () => boolean): Q
 export function checkQuota(quota: Quota | undefined, used: number): void {
   const refusal = quota?.refusal(used);
   if (refusal !== undefined) throw refusal;
+}
+
+function labelQuota(limit: number): SetQuota {
+  const message = `labels: the runtimes of the organization have ${limit} characters of labels: report fewer, or remove runtimes`;
+  return quotaOf("labels", limit, () => new TooMany(message, LABELS_RETRY_SECONDS));
 }
 
 function quotaOf(setting: string, limit: number, refuse: () => Refusal): SetQuota {

@@ -30,7 +30,7 @@ interface Needs {
   readonly fleet: FleetStore;
   readonly assignments: Assignments;
   readonly now: Clock;
-  readonly quotas: Pick<Quotas, "runtimes">;
+  readonly quotas: Pick<Quotas, "runtimes" | "labels">;
 }
 
 /** The most runtimes on a page; without `limit` there is no bound. */
@@ -63,7 +63,6 @@ function keep(
   { fleet, assignments, now, quotas }: Needs,
   answer: (isNew: boolean, version: string) => Reply,
 ): Promise<Reply> {
-  const quota = quotas.runtimes(surface);
   return later((settle) =>
     fleet.heartbeat(
       organization,
@@ -75,7 +74,8 @@ function keep(
         if (typeof version === "string") return settle(undefined, answer(isNew, version));
         version.then((read) => settle(undefined, answer(isNew, read)), settle);
       },
-      quota,
+      quotas.runtimes(surface),
+      quotas.labels(surface),
     ),
   );
 }

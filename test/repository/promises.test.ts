@@ -13,6 +13,7 @@ import * as throttle from "../../src/auth/throttle.ts";
 import { settingRows } from "../../src/config.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/clock.ts";
 import { TooLarge } from "../../src/core/errors.ts";
+import { MOST_LABEL_LENGTH, PUBLIC_MOST_LABEL_LENGTH } from "../../src/core/quota.ts";
 import * as json from "../../src/core/json.ts";
 import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
@@ -44,7 +45,6 @@ import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
 import { KNOWN_IDS } from "../../src/storage/files/audit/write/known-events.ts";
 import { FLUSH_AFTER_MS } from "../../src/storage/files/keys.ts";
-import { MOST_LABEL_LENGTH } from "../../src/storage/files/label-room.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -60,7 +60,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 /** The sentences of the page, with the numbers of the code in them. */
 const said = [
   `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
-  `over PostgreSQL unlimited | ${MOST_LABEL_LENGTH / MIB} Mi characters | 429 |`,
+  `over PostgreSQL unlimited | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
   `| request line and headers; headers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS} |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${service.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,

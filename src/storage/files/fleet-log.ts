@@ -110,14 +110,14 @@ export class FleetLog {
   }
 
   /** Stores a report; see `FleetStore`. */
-  heartbeat(report: Heartbeat, at: number, kept: Kept, quota?: Quota): void {
+  heartbeat(report: Heartbeat, at: number, kept: Kept, quota?: Quota, labels?: Quota): void {
     const { labelRoom } = this.index;
     const entry = this.index.get(report.name);
     const isCounted = entry !== undefined || this.#arriving.has(report.name);
     const room = growth(entry?.labels, report.labels);
     const refusal =
       (isCounted ? undefined : quota?.refusal(this.index.size + this.#arriving.size)) ??
-      labelRoom.take(room);
+      labelRoom.take(room, labels);
     if (refusal !== undefined) return kept(refusal);
     if (entry === undefined) this.#arriving.add(report.name);
     const lastSeen = Math.max(this.#lastSeen, at);

@@ -113,8 +113,9 @@ export class FileFleet implements FleetStore {
     at: number,
     kept: Kept,
     quota?: Quota,
+    labels?: Quota,
   ): void {
-    this.#of(organization).heartbeat(heartbeat, at, kept, quota);
+    this.#of(organization).heartbeat(heartbeat, at, kept, quota, labels);
   }
 
   page(

@@ -1,12 +1,6 @@
-import { TooMany, type Refusal } from "../../core/errors.ts";
+import type { Refusal } from "../../core/errors.ts";
 import { labelLength, type Labels } from "../../core/labels.ts";
-
-/**
- * The length of all labels of an organization's runtimes, as `labelLength` counts it. Labels are in memory, where a
- * character takes several bytes: without this bound, runtimes with 32 long labels would take 20 KiB each.
- */
-export const MOST_LABEL_LENGTH = 16 << 20;
-const RETRY_SECONDS = 60;
+import type { Quota } from "../../core/quota.ts";
 
 /** The room for the labels of one organization's runtimes. */
 export class LabelRoom {
@@ -22,15 +16,14 @@ export class LabelRoom {
   /**
    * Takes room for a report until `release` is called with the same length.
    *
+   * @param quota without it there is no limit
    * @returns the refusal if the labels need more room than there is; fewer labels than before always fit
    */
-  take(length: number): Refusal | undefined {
-    if (length > 0 && this.#stored + this.#pending + length > MOST_LABEL_LENGTH) {
-      const message = `labels: the runtimes of the organization have ${MOST_LABEL_LENGTH} characters of labels: report fewer, or remove runtimes`;
-      return new TooMany(message, RETRY_SECONDS);
-    }
-    this.#pending += length;
-    return undefined;
+  take(length: number, quota?: Quota): Refusal | undefined {
+    const last = this.#stored + this.#pending + length - 1;
+    const refusal = length > 0 ? quota?.refusal(last) : undefined;
+    if (refusal === undefined) this.#pending += length;
+    return refusal;
   }
 
   release(length: number): void {

@@ -2,8 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { labelLength, type Labels } from "../../../src/core/labels.ts";
-import { growth, LabelRoom, MOST_LABEL_LENGTH } from "../../../src/storage/files/label-room.ts";
-import { start } from "../../support/start.ts";
+import {
+  createQuotas,
+  MOST_LABEL_LENGTH,
+  PUBLIC_MOST_LABEL_LENGTH,
+  type QuotaLimits,
+} from "../../../src/core/quota.ts";
+import { growth, LabelRoom } from "../../../src/storage/files/label-room.ts";
+import { start, type App } from "../../support/start.ts";
 
 const PAIRS = 32;
 /** Labels of the greatest size: each pair has 64 characters twice, and counts 32 more. */
@@ -14,16 +20,17 @@ const SIZE = PAIRS * (64 + 64 + 32);
 
 test("labels fill the room of an organization to its edge, and removals make room", () => {
   const room = new LabelRoom();
+  const quota = createQuotas({} as QuotaLimits, () => false).labels("v1");
   assert.equal(labelLength(LARGEST), SIZE);
-  assert.equal(room.take(MOST_LABEL_LENGTH - SIZE), undefined);
-  assert.equal(room.take(SIZE), undefined);
-  assert.equal(room.take(1)?.status, 429);
-  assert.equal(room.take(0), undefined); // the same labels again
+  assert.equal(room.take(MOST_LABEL_LENGTH - SIZE, quota), undefined);
+  assert.equal(room.take(SIZE, quota), undefined);
+  assert.equal(room.take(1, quota)?.status, 429);
+  assert.equal(room.take(0, quota), undefined); // the same labels again
   room.release(SIZE); // refused by the disk
   room.replace(undefined, LARGEST);
-  assert.equal(room.take(1)?.status, 429);
+  assert.equal(room.take(1, quota)?.status, 429);
   room.replace(LARGEST, undefined);
-  assert.equal(room.take(SIZE), undefined);
+  assert.equal(room.take(SIZE, quota), undefined);
 });
 
 test("only labels beyond the present ones of a runtime take room", () => {
@@ -34,16 +41,23 @@ test("only labels beyond the present ones of a runtime take room", () => {
   assert.equal(growth({ a: "b" }, { a: "bcd", e: "f" }), 2 + 34);
 });
 
+/** Reports the largest labels of a number of runtimes. */
+async function fill(app: App, path: string, count: number): Promise<void> {
+  for (let from = 0; from < count; from += 100) {
+    const names = Array.from({ length: Math.min(100, count - from) }, (_, i) => `r${from + i}`);
+    const answers = await Promise.all(
+      names.map((name) => app.post(path, { name, labels: LARGEST })),
+    );
+    assert.ok(answers.every(({ status }) => status === 200));
+  }
+}
+
 test("a fleet takes no more labels than its bound, in memory and after a restart", async (t) => {
   const app = await start(t);
   const most = Math.floor(MOST_LABEL_LENGTH / SIZE);
   const report = (name: string, labels?: Labels) =>
     app.post("/api/public/fleet/heartbeat", { name, ...(labels && { labels }) });
-  for (let from = 0; from < most; from += 100) {
-    const names = Array.from({ length: Math.min(100, most - from) }, (_, i) => `r${from + i}`);
-    const answers = await Promise.all(names.map((name) => report(name, LARGEST)));
-    assert.ok(answers.every(({ status }) => status === 200));
-  }
+  await fill(app, "/api/public/fleet/heartbeat", most);
   const refused = await report("one-more", LARGEST);
   assert.equal(refused.status, 429);
   assert.match(refused.body.error, /^labels: the runtimes of the organization have 16777216 /);
@@ -54,4 +68,22 @@ test("a fleet takes no more labels than its bound, in memory and after a restart
   assert.equal((await report("one-more", LARGEST)).status, 429);
   assert.equal((await report("r0", {})).status, 200);
   assert.equal((await report("one-more", LARGEST)).status, 200);
+});
+
+test("while credentials are required, labels of the public surface leave room for others", async (t) => {
+  let isRequired = true;
+  const app = await start(t, { requireAuth: () => isRequired });
+  const path = "/api/public/fleet/heartbeat";
+  const most = Math.floor(PUBLIC_MOST_LABEL_LENGTH / SIZE);
+  await fill(app, path, most);
+  const refused = await app.post(path, { name: "more", labels: LARGEST });
+  assert.equal(refused.status, 429);
+  assert.match(refused.body.error, /^labels: the runtimes of the organization have 4194304 /);
+  assert.equal((await app.post(path, { name: "more" })).status, 200);
+  isRequired = false;
+  assert.equal(
+    (await app.post("/api/v1/fleet/heartbeat", { name: "own", labels: LARGEST })).status,
+    200,
+  );
+  assert.equal((await app.post(path, { name: "more", labels: LARGEST })).status, 200);
 });

@@ -180,31 +180,36 @@ function simulator(): Html {
   return card(
     "try-title",
     "Try commands",
-    html`<form class="inside" id="simulate" method="post">
-      <div class="field">
-        <label for="try-command">Commands, one in each line</label>
-        <textarea
-          id="try-command"
-          name="command"
-          rows="4"
-          wrap="off"
-          spellcheck="false"
-          autocomplete="off"
-          placeholder="git push --force"
-        ></textarea>
-      </div>
-      <details>
-        <summary>Who runs it, and on what</summary>
-        ${field("provider", "Provider", "the command's first word")}
-        ${field("capability", "Capability", "git/push")}
-        ${choice({ id: "try-consumer", name: "consumer", label: "Consumer", options: consumers })}
-        ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
-      </details>
-      <div class="try">
-        <button type="submit">Try them</button>
-        <ol id="decision" class="decisions" aria-live="polite"></ol>
-      </div>
-    </form>`,
+    html`<noscript>
+        <p class="inside faint">
+          From a shell, <code>POST /policies/simulate</code> tries commands.
+        </p>
+      </noscript>
+      <form class="inside needs-modules" id="simulate" method="post">
+        <div class="field">
+          <label for="try-command">Commands, one in each line</label>
+          <textarea
+            id="try-command"
+            name="command"
+            rows="4"
+            wrap="off"
+            spellcheck="false"
+            autocomplete="off"
+            placeholder="git push --force"
+          ></textarea>
+        </div>
+        <details>
+          <summary>Who runs it, and on what</summary>
+          ${field("provider", "Provider", "the command's first word")}
+          ${field("capability", "Capability", "git/push")}
+          ${choice({ id: "try-consumer", name: "consumer", label: "Consumer", options: consumers })}
+          ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
+        </details>
+        <div class="try">
+          <button type="submit">Try them</button>
+          <ol id="decision" class="decisions" aria-live="polite"></ol>
+        </div>
+      </form>`,
   );
 }
 

@@ -45,6 +45,9 @@ export function replayCard(): Html {
         Decides recorded commands by this text, and shows which decisions would change. Nothing is
         stored.
       </p>
+      <noscript
+        ><p>From a shell, <code>POST /policies/replay</code> does so.</p></noscript
+      >
       <div class="span needs-modules">
         ${replaySpan()}
         <button type="button" data-run>Test on real commands</button>

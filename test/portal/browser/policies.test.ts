@@ -59,6 +59,11 @@ browserTest("the versions, a text and a difference are readable without JavaScri
   assert.equal(await reader.locator("td.removed code").first().textContent(), "  - id: no-push");
   await reader.goto(`${page}/new?from=v1`);
   assert.equal(await reader.locator("#yaml").inputValue(), OLD);
+  assert.equal(await reader.locator("main button:visible").count(), 0);
+  assert.match(
+    await reader.locator("main").innerText(),
+    /POST \/policies\/simulate tries commands/,
+  );
 });
 
 browserTest("an older version is activated after a dialog that shows the changes", async (t) => {

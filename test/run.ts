@@ -45,16 +45,7 @@ const ON_POSTGRES = [
     "model",
     "overview",
   ],
-  ...[
-    "policy-documents",
-    "restart",
-    "sign-in-flood",
-    "sign-out",
-    "signed-logs",
-    "surfaces",
-    "checkpoints",
-    "log-keys",
-  ],
+  ...["policy-documents", "restart", "sign-in-flood", "sign-out", "signed-logs", "surfaces"],
 ];
 const JOURNEYS = new Map([
   ["memory", [...WITHOUT_FILES, ...ON_MEMORY]],

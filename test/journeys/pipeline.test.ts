@@ -45,7 +45,8 @@ async function jobs(isRollout: boolean): Promise<readonly Job[]> {
 
 /** A server, and a repository with programs in place of `npm` and `npx`: the package is not installed. */
 async function setUp(t: TestContext, isRollout = false) {
-  const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  // A test lets hours pass in each of its rounds, for as long as the pipeline runs.
+  const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true, jwtExpiryHours: 8_760 });
   const admin = await app.asUser(ADMIN);
   const asked = { name: "pipeline", scopes: "policy" };
   const { api_key: key } = (await app.post("/api/v1/api-keys", asked, admin)).body;

@@ -18,7 +18,7 @@ browserTest(
     await replay
       .getByText(/[1-9]\d\d events\s+newly denied and\s+0 events\s+newly allowed/)
       .waitFor();
-    assert.match(await replay.innerText(), /Whose: agent-costs \(\d+\)/);
+    assert.match(await replay.innerText(), /People and agents: agent-costs \(\d+\)/);
     await replay.getByRole("button", { name: "Allow it" }).first().click();
     await replay.getByText("the draft adds an exception to that rule").waitFor();
     await page.getByText("Valid: it could be published").waitFor();

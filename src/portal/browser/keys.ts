@@ -58,12 +58,16 @@ export function serveKeys(): void {
   button?.addEventListener("click", showKeys);
 }
 
-/** Loads the palette and opens it; not above another dialog, nor on pages without navigation. */
+let palette: typeof PaletteModule | undefined;
+
+/**
+ * Opens the palette; not above another dialog, nor on pages without navigation. It is loaded once, and then opened in
+ * the same turn: the next key already belongs to it.
+ */
 async function servePalette(): Promise<void> {
+  palette ??= (await import(new URL("./palette.js", import.meta.url).href)) as typeof PaletteModule;
   if (document.querySelector("dialog[open], body.bare")) return;
-  const address = new URL("./palette.js", import.meta.url).href;
-  const { openPalette } = (await import(address)) as typeof PaletteModule;
-  openPalette({ openDialog, parsed, read, now: serviceNow });
+  palette.openPalette({ openDialog, parsed, read, now: serviceNow });
 }
 
 function showKeys(): void {

@@ -3,9 +3,10 @@
  * test. Without an installation the tests skip and say so, unless `REQUIRE_POSTGRES=1`.
  */
 import { execFileSync, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
@@ -26,13 +27,23 @@ function owner(): { readonly uid: number; readonly gid: number } | undefined {
   return { uid: id("-u"), gid: id("-g") };
 }
 
+/**
+ * A free port below those that systems give to connections and to port 0: one of these could be taken
+ * until the cluster starts, or while it is down.
+ */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = randomInt(10_240, 32_768);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 /** How a cluster differs from the plain one. */
@@ -189,7 +200,10 @@ export class Cluster {
     child.stdout?.on("data", (data: Buffer) => (texts.out += data.toString()));
     child.stderr?.on("data", (data: Buffer) => (texts.error += data.toString()));
     const [status] = (await once(child, "close")) as [number | null];
-    if (status !== 0) throw new Error(`${program} ${words.join(" ")} failed: ${texts.error}`);
+    if (status !== 0) {
+      const log = program === "pg_ctl" ? readFileSync(join(this.directory, "log"), "utf8") : "";
+      throw new Error(`${program} ${words.join(" ")} failed: ${texts.error}${log.slice(-2_000)}`);
+    }
     return texts.out.trim();
   }
 }

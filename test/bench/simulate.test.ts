@@ -21,10 +21,13 @@ function hastyRuntime(base: string): { readonly runtime: Runtime; readonly tally
 }
 
 /** Lets a runtime live until it has reported enough, and then deliver the rest. */
-async function liveUntil(runtime: Runtime, isEnough: () => boolean): Promise<void> {
+async function liveUntil(
+  runtime: Runtime,
+  isEnough: () => boolean | Promise<boolean>,
+): Promise<void> {
   const enough = new AbortController();
   const life = runtime.live(enough.signal);
-  while (!isEnough()) await turn();
+  while (!(await isEnough())) await turn();
   enough.abort();
   await life;
 }
@@ -33,13 +36,19 @@ test("a simulated runtime registers, polls, beats and delivers every event", asy
   const app = await start(t);
   await app.post("/api/public/policies", { yaml: "rules: []", version: "v1" });
   const { runtime, tally } = hastyRuntime(`${app.url}/api/public`);
-  await liveUntil(runtime, () => tally.reported > 0 && tally.notModified > 0);
+  const fleet = async () =>
+    (await app.get("/api/public/fleet")).body.runtimes as {
+      readonly name: string;
+      readonly policy_version?: string;
+    }[];
+  // It registers without a version, and reports the one that it has fetched with a later heartbeat.
+  const reports = async (): Promise<boolean> => (await fleet())[0]?.policy_version !== undefined;
+  await liveUntil(runtime, () => tally.reported > 0 && tally.notModified > 0 && reports());
   const audit = await app.get("/api/public/audit");
-  const fleet = await app.get("/api/public/fleet");
   assert.equal(runtime.unsent, 0);
   assert.equal(tally.refused + tally.failures, 0);
   assert.equal((audit.body as { total: number }).total, tally.reported);
-  const [found] = (fleet.body as { runtimes: { name: string; policy_version: string }[] }).runtimes;
+  const [found] = await fleet();
   assert.equal(found?.name, "simulated-1");
   assert.equal(found.policy_version, "v1");
 });

@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { describeError, type Log } from "../core/log.ts";
 import { noteLine } from "../proof/checkpoint-lines.ts";
 
 const NEWLINE = 0x0a;
@@ -39,5 +40,17 @@ export class KeptCopies {
       await file.close();
     }
     this.#waiting.length = 0;
+  }
+}
+
+/** Writes the copies that wait; never rejects. Returns the failure, which is logged. */
+export async function writeCopies(copies: KeptCopies | undefined, log: Log): Promise<unknown> {
+  try {
+    await copies?.write();
+    return undefined;
+  } catch (error) {
+    const parts = { error: describeError(error) };
+    log.error("checkpoints could not be copied to CHECKPOINT_FILE", parts);
+    return error;
   }
 }

@@ -16,13 +16,13 @@ export interface SigningKeys {
 }
 
 /** The settings of keys: each is PEM text, or the path of a file with it. */
-interface KeySettings {
+export interface KeySettings {
   readonly logSigningKey: string | undefined;
   readonly logSigningKeyPrevious: string | undefined;
 }
 
 /** The key that the engine keeps. */
-interface KeptKey {
+export interface KeptKey {
   read(): Promise<KeyObject | undefined>;
   readOrCreate(): Promise<KeyObject>;
 }

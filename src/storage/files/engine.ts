@@ -10,11 +10,8 @@ import { systemStopwatch } from "../../core/timers.ts";
 import { nextReset } from "../../demo/limits.ts";
 import type { Engine, EngineDemo, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { signedLogsOf } from "../../signed-logs/answers.ts";
-import { CheckpointDelivery, type DeliveredLogs } from "../../signed-logs/checkpoint-delivery.ts";
 import { contradictionEntry } from "../../signed-logs/contradiction-entry.ts";
-import { KeptCopies } from "../../signed-logs/kept-copies.ts";
-import { logHostOf } from "../../signed-logs/log-host.ts";
-import { readSigningKeys } from "../../signed-logs/signing-keys.ts";
+import { openSigningParts } from "../../signed-logs/signing-parts.ts";
 import { stageFiles } from "../backup/staging.ts";
 import { DamageRegister } from "../damage.ts";
 import { checkFormat, readOrCreateSecret, closeToOthers } from "../data-directory.ts";
@@ -193,30 +190,18 @@ async function openStores(
     },
   });
   if (config.checkpointSeconds > 0) {
-    const { checkpointUrl: url } = config;
-    const keptKey = {
-      read: () => readLogKey(files, layout),
-      readOrCreate: () => readOrCreateLogKey(files, layout),
-    };
-    const host = logHostOf(config.baseUrl);
-    const logs: DeliveredLogs = {
+    const signing = await openSigningParts(config, {
+      ...{ now, log },
+      key: {
+        read: () => readLogKey(files, layout),
+        readOrCreate: () => readOrCreateLogKey(files, layout),
+      },
       keep: async (named, note) => notary?.keep(named, note),
-      prove: async ({ organization, log: name }, from, to) =>
-        notary &&
-        signedLogsOf(storedTreesOf(files, layout, notary, audit)).consistency(
-          organization,
-          name,
-          from,
-          to,
-        ),
-    };
+      trees: () => notary && storedTreesOf(files, layout, notary, audit),
+    });
     notary = opened.keep(
       new Notary({
-        ...{ files, layout, now, log, keys: await readSigningKeys(config, keptKey) },
-        host,
-        seconds: config.checkpointSeconds,
-        copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
-        delivery: url ? new CheckpointDelivery({ url, now, log, host, logs }) : undefined,
+        ...{ files, layout, now, log, ...signing },
         writers: [audit, activity],
         contradicted: (found) =>
           activity.append(found.organization, contradictionEntry(found, createIds(now), now())),

@@ -3,10 +3,7 @@ import { type CloseStack, openParts } from "../../core/close-stack.ts";
 import { createIds } from "../../core/ids.ts";
 import type { Engine, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { signedLogsOf } from "../../signed-logs/answers.ts";
-import { CheckpointDelivery, type DeliveredLogs } from "../../signed-logs/checkpoint-delivery.ts";
-import { KeptCopies } from "../../signed-logs/kept-copies.ts";
-import { logHostOf } from "../../signed-logs/log-host.ts";
-import { readSigningKeys } from "../../signed-logs/signing-keys.ts";
+import { openSigningParts } from "../../signed-logs/signing-parts.ts";
 import { ActivityLimit, PostgresActivity } from "./activity.ts";
 import { PostgresAudit } from "./audit.ts";
 import type { Database } from "./database.ts";
@@ -100,32 +97,14 @@ async function openStores(
   opened.keep(stores.fleet);
   opened.keep(stores.activity);
   if (config.checkpointSeconds > 0) {
-    const { checkpointUrl: url } = config;
-    const keptKey = {
-      read: () => readLogKey(database),
-      readOrCreate: () => sharedLogKey(database),
-    };
-    const host = logHostOf(config.baseUrl);
-    const logs: DeliveredLogs = {
+    const signing = await openSigningParts(config, {
+      ...{ now, log },
+      key: { read: () => readLogKey(database), readOrCreate: () => sharedLogKey(database) },
       keep: async (named, note) => signer?.keep(named, note),
-      prove: async ({ organization, log: name }, from, to) =>
-        signer &&
-        signedLogsOf(storedTreesOf(database, signer)).consistency(organization, name, from, to),
-    };
+      trees: () => signer && storedTreesOf(database, signer),
+    });
     signer = opened.keep(
-      await LogSigner.open({
-        ...{
-          database,
-          now,
-          log,
-          ids: createIds(now),
-          keys: await readSigningKeys(config, keptKey),
-        },
-        host,
-        seconds: config.checkpointSeconds,
-        copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
-        delivery: url ? new CheckpointDelivery({ url, now, log, host, logs }) : undefined,
-      }),
+      await LogSigner.open({ ...{ database, now, log, ids: createIds(now) }, ...signing }),
     );
   }
   let counted: Omit<EngineFigures, "audit"> = { organizations: 0, fleet: { online: 0, total: 0 } };

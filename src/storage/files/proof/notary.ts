@@ -14,7 +14,7 @@ import { Queue } from "../../queue.ts";
 import { followFiles } from "./follow-files.ts";
 import { logParts, treeDirectory, TREES, type LogPart, type TreeName } from "./log-sources.ts";
 import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";
-import type { KeptCopies } from "../../../signed-logs/kept-copies.ts";
+import { writeCopies, type KeptCopies } from "../../../signed-logs/kept-copies.ts";
 import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
 import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
 import { TreeFiles, type TreePosition } from "./tree-files.ts";
@@ -223,13 +223,8 @@ export class Notary {
   }
 
   async #writeCopies(): Promise<void> {
-    try {
-      await this.#parts.copies?.write();
-    } catch (error) {
-      this.#failure = error;
-      const parts = { error: describeError(error) };
-      this.#parts.log.error("checkpoints could not be copied to CHECKPOINT_FILE", parts);
-    }
+    const { copies, log } = this.#parts;
+    this.#failure = (await writeCopies(copies, log)) ?? this.#failure;
   }
 
   /** Signs what the logs have got since, delivers it if that takes no more than seconds, and ends. */

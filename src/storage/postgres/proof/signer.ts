@@ -8,7 +8,7 @@ import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
 import type { CheckpointDelivery } from "../../../signed-logs/checkpoint-delivery.ts";
 import { contradictionEntry } from "../../../signed-logs/contradiction-entry.ts";
-import type { KeptCopies } from "../../../signed-logs/kept-copies.ts";
+import { writeCopies, type KeptCopies } from "../../../signed-logs/kept-copies.ts";
 import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
 import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
 import { insertEntries } from "../activity.ts";
@@ -254,12 +254,7 @@ export class LogSigner {
   }
 
   async #writeCopies(): Promise<void> {
-    try {
-      await this.#parts.copies?.write();
-    } catch (error) {
-      this.#failure = error;
-      const parts = { error: describeError(error) };
-      this.#parts.log.error("checkpoints could not be copied to CHECKPOINT_FILE", parts);
-    }
+    const { copies, log } = this.#parts;
+    this.#failure = (await writeCopies(copies, log)) ?? this.#failure;
   }
 }

@@ -1,0 +1,65 @@
+import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import { signedLogsOf, type StoredTrees } from "./answers.ts";
+import { CheckpointDelivery, type DeliveredLogs } from "./checkpoint-delivery.ts";
+import { KeptCopies } from "./kept-copies.ts";
+import { logHostOf } from "./log-host.ts";
+import {
+  readSigningKeys,
+  type KeptKey,
+  type KeySettings,
+  type SigningKeys,
+} from "./signing-keys.ts";
+
+/** The settings of signed logs. */
+interface SigningSettings extends KeySettings {
+  readonly baseUrl: string | undefined;
+  readonly checkpointSeconds: number;
+  readonly checkpointFile: string | undefined;
+  readonly checkpointUrl: string | undefined;
+}
+
+/** The parts that an engine brings to its signing. */
+interface SigningEngine {
+  readonly now: Clock;
+  readonly log: Log;
+  readonly key: KeptKey;
+  readonly keep: DeliveredLogs["keep"];
+  /** The trees; `undefined` until the signing has begun. */
+  readonly trees: () => StoredTrees | undefined;
+}
+
+/** The parts of signing that do not depend on where logs are stored. */
+interface SigningParts {
+  readonly keys: SigningKeys;
+  readonly host: string;
+  readonly seconds: number;
+  readonly copies: KeptCopies | undefined;
+  readonly delivery: CheckpointDelivery | undefined;
+}
+
+/**
+ * Reads the keys, and prepares the places outside of the engine that get checkpoints.
+ *
+ * @throws ConfigError naming the setting of a key that cannot be read
+ */
+export async function openSigningParts(
+  settings: SigningSettings,
+  { now, log, key, keep, trees }: SigningEngine,
+): Promise<SigningParts> {
+  const { checkpointFile: file, checkpointUrl: url } = settings;
+  const host = logHostOf(settings.baseUrl);
+  const prove: DeliveredLogs["prove"] = async ({ organization, log: name }, from, to) => {
+    const stored = trees();
+    return stored && signedLogsOf(stored).consistency(organization, name, from, to);
+  };
+  return {
+    keys: await readSigningKeys(settings, key),
+    host,
+    seconds: settings.checkpointSeconds,
+    copies: file ? new KeptCopies(file) : undefined,
+    delivery: url
+      ? new CheckpointDelivery({ url, now, log, host, logs: { keep, prove } })
+      : undefined,
+  };
+}

@@ -53,11 +53,15 @@ export function othersLine(all: readonly Measured[]): string {
   return `Others used ${middle} % of the machine (median; ${greatest} % at most)${verdict}.`;
 }
 
-/** One line for each scenario: the ratio to the floor, or to another setting, and its target. */
+/**
+ * One line for each scenario whose baseline was measured: the ratio to the floor, or to another setting or
+ * a peer, and its target.
+ */
 export function summaryTable(all: readonly Measured[]): string {
-  const baselines = new Set(all.map(baselineOf));
+  const compared = all.filter((measured) => measured.slices.has(baselineOf(measured)));
+  const baselines = new Set(compared.map(baselineOf));
   return Array.from(baselines, (baseline) => {
-    const rows = all
+    const rows = compared
       .filter((measured) => baselineOf(measured) === baseline)
       .map((measured) => summaryRow(measured, baseline));
     const of = `of ${baseline === "floor" ? "the floor" : baseline}`;

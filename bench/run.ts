@@ -46,29 +46,23 @@ const { values, positionals } = usage.read(options, { most: Infinity });
 const { full } = values;
 const rounds = usage.integer("rounds", values.rounds ?? (full ? "7" : "3"), 1, 600);
 const seconds = usage.number("seconds", values.seconds ?? (full ? "3" : "2"), 0.1, 600);
-const hostile = positionals.filter((name) => /^hostile(?::|$)/.test(name));
-const isHostile = hostile.length > 0;
-const isPortal = positionals.includes("portal");
-const isGuard = positionals.includes("guard");
-const isReplay = positionals.includes("replay");
-const isWaiters = positionals.includes("waiters");
-const isProof = positionals.includes("proof");
+/** The suites beside the scenarios, each with a table of its own; false if a limit was exceeded. */
+const SUITES: Readonly<Record<string, () => Promise<boolean | void>>> = {
+  hostile: () => measureHostile(directory, full, named("hostile")),
+  portal: () => measurePortal(directory, rounds),
+  guard: () => measureGuard(directory),
+  replay: () => measureReplay(directory),
+  waiters: () => measureWaiters(directory),
+  proof: () => measureProof(directory, full, rounds),
+};
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
     positionals.some((part) => name.includes(part)) ||
     (positionals.length === 0 && (full || isShort)),
 );
-const isSpecial = isHostile || isPortal || isGuard || isReplay || isWaiters || isProof;
-if (chosen.length === 0 && !isSpecial) {
-  const names = [
-    ...scenarios.map(({ name }) => name),
-    "hostile",
-    "portal",
-    "guard",
-    "replay",
-    "waiters",
-    "proof",
-  ];
+const suites = Object.keys(SUITES).filter((suite) => named(suite).length > 0);
+if (chosen.length === 0 && suites.length === 0) {
+  const names = [...scenarios.map(({ name }) => name), ...Object.keys(SUITES)];
   usage.fail(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
 }
 
@@ -87,15 +81,15 @@ try {
   console.log(
     `Append of 512 bytes with fdatasync: ${flushMicroseconds(directory).toFixed(0)} µs (median)`,
   );
-  if (isHostile && !(await measureHostile(directory, full, hostile))) process.exitCode = 1;
-  if (isPortal) await measurePortal(directory, rounds);
-  if (isGuard && !(await measureGuard(directory))) process.exitCode = 1;
-  if (isReplay && !(await measureReplay(directory))) process.exitCode = 1;
-  if (isWaiters && !(await measureWaiters(directory))) process.exitCode = 1;
-  if (isProof && !(await measureProof(directory, full, rounds))) process.exitCode = 1;
+  for (const suite of suites) if ((await SUITES[suite]?.()) === false) process.exitCode = 1;
   if (chosen.length > 0) await measureChosen();
 } finally {
   await cleanUp();
+}
+
+/** The arguments that name a suite, or as `suite:part` a part of it. */
+function named(suite: string): readonly string[] {
+  return positionals.filter((name) => name === suite || name.startsWith(`${suite}:`));
 }
 
 async function measureChosen(): Promise<void> {

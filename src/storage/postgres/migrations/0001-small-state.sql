@@ -1,11 +1,10 @@
--- Everything but the audit log. Rules for all tables:
+-- All data except the audit log. Rules for all tables:
 --
 -- * organization_id is the first column of every primary key, so that tables can be distributed by it.
--- * Moments that people are shown are RFC 3339 texts in UTC, as the API has them. Moments that are compared
---   are milliseconds since 1970: to_timestamp(last_seen / 1000.0) shows them.
--- * Texts are compared by code point. A text with U+0000 or half of a surrogate pair is kept in another
---   form, see text.ts.
--- * Whoever changes an organization's policies, users, keys, settings or overrides locks its row first.
+-- * Moments that people read are RFC 3339 texts in UTC, as in the API. Moments that are compared are
+--   milliseconds since 1970: to_timestamp(last_seen / 1000.0) shows them.
+-- * Texts are compared by code point. A text with U+0000 or an unpaired surrogate is encoded, see text.ts.
+-- * A change of an organization's policies, users, keys, settings or overrides locks its row first.
 
 CREATE TABLE organizations (
   id text COLLATE "C" PRIMARY KEY,
@@ -18,7 +17,7 @@ CREATE TABLE organizations (
   activated_by text
 );
 
--- Values of the whole deployment: the secret, the copy of the catalog, when a demo was seeded.
+-- Values of the whole deployment: the secret, the copy of the catalog, the time at which a demo was seeded.
 CREATE TABLE deployment (
   name text COLLATE "C" PRIMARY KEY,
   value text NOT NULL
@@ -28,7 +27,7 @@ CREATE TABLE users (
   organization_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   number bigint GENERATED ALWAYS AS IDENTITY,
-  -- The email as it is compared, over all organizations.
+  -- The email in the form that is compared; unique over all organizations.
   email_key text COLLATE "C" NOT NULL UNIQUE,
   is_active_admin boolean NOT NULL,
   -- The whole user, as JSON.
@@ -45,7 +44,7 @@ CREATE TABLE api_keys (
   hash text COLLATE "C" NOT NULL,
   revoked boolean NOT NULL,
   last_used_at bigint,
-  -- The key as it was created, as JSON.
+  -- The record of the key at its creation, as JSON.
   document text NOT NULL,
   PRIMARY KEY (organization_id, id)
 );
@@ -70,7 +69,7 @@ CREATE TABLE provider_overrides (
 CREATE TABLE policy_versions (
   organization_id text COLLATE "C" NOT NULL,
   version text COLLATE "C" NOT NULL,
-  -- Counts the versions of the organization in the order of publishing, from 1 on.
+  -- The version's number in the order of publishing, from 1 on.
   number bigint NOT NULL,
   name text NOT NULL,
   description text,
@@ -79,7 +78,7 @@ CREATE TABLE policy_versions (
   yaml text NOT NULL,
   sha256 text NOT NULL,
   bytes integer NOT NULL,
-  -- When and by whom it was last made active again.
+  -- The time and the author of its last activation after its publish.
   activated_at text,
   activated_by text,
   PRIMARY KEY (organization_id, version),
@@ -94,7 +93,7 @@ CREATE TABLE runtimes (
   version text,
   policy_version text COLLATE "C",
   last_seen bigint NOT NULL,
-  -- The number of its last report: orders runtimes that were seen in the same millisecond.
+  -- The number of its last report, which orders runtimes that were seen in the same millisecond.
   report bigint NOT NULL,
   -- Name, host, system, version and policy version in lower case, with a separator between them.
   search text COLLATE "C" NOT NULL,
@@ -102,12 +101,12 @@ CREATE TABLE runtimes (
 );
 CREATE INDEX runtimes_by_last_seen ON runtimes (organization_id, last_seen, report);
 
--- What the reports of an organization go through, one group of them at a time.
+-- One row for each organization, which a group of reports locks: groups are stored one after another.
 CREATE TABLE fleets (
   organization_id text COLLATE "C" PRIMARY KEY,
   last_report bigint NOT NULL,
   last_seen bigint NOT NULL,
-  -- What last_seen was before the last group of reports.
+  -- The value of last_seen before the last group of reports.
   seen_before bigint NOT NULL
 );
 
@@ -115,7 +114,7 @@ CREATE TABLE activity (
   organization_id text COLLATE "C" NOT NULL,
   number bigint GENERATED ALWAYS AS IDENTITY,
   timestamp text COLLATE "C" NOT NULL,
-  -- The entry as it is answered, JSON.
+  -- The entry as it is answered, as JSON.
   entry text NOT NULL,
   PRIMARY KEY (organization_id, number)
 );
@@ -124,7 +123,7 @@ CREATE TABLE export_tickets (
   -- SHA-256 of the ticket; the ticket itself is never stored.
   hash text COLLATE "C" PRIMARY KEY,
   expires_at bigint NOT NULL,
-  -- What the ticket is good for, encrypted by a key that is made of the ticket.
+  -- The grant of the ticket, encrypted by a key that is derived from the ticket.
   sealed bytea NOT NULL
 );
 
@@ -132,7 +131,7 @@ CREATE TABLE export_tickets (
 CREATE TABLE sign_in_attempts (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   network text COLLATE "C" NOT NULL,
-  -- The email and the network; absent once a later sign-in with this email succeeded.
+  -- The email and the network; NULL once a later sign-in with this email has succeeded.
   pair text COLLATE "C",
   began_at bigint NOT NULL,
   failed_at bigint
@@ -140,7 +139,7 @@ CREATE TABLE sign_in_attempts (
 CREATE INDEX sign_in_attempts_by_network ON sign_in_attempts (network);
 CREATE INDEX sign_in_attempts_by_pair ON sign_in_attempts (pair);
 
--- One row for each network: attempts lock it, and so are counted one after another.
+-- One row for each network, which an attempt locks: attempts are counted one after another.
 CREATE TABLE sign_in_networks (
   network text COLLATE "C" PRIMARY KEY,
   used_at bigint NOT NULL

@@ -1,8 +1,8 @@
 -- Audit events. Moments are in milliseconds since 1970 (`…_ms`), since timestamps keep exactly these.
 -- Texts have the form that src/storage/postgres/text.ts describes; `line` is the JSON as it was answered.
 
--- One row for each organization. Whoever stores events holds its lock until the commit, so row numbers become
--- visible in their order, and no reader can miss a row that commits late.
+-- One row for each organization. The transaction that stores events holds its lock until the commit, so row
+-- numbers become visible in their order, and no reader can miss a row that commits late.
 CREATE TABLE audit_heads (
   organization_id text COLLATE "C" PRIMARY KEY,
   last_seq  bigint NOT NULL DEFAULT 0,            -- the row number of the newest event
@@ -11,7 +11,7 @@ CREATE TABLE audit_heads (
   first_day date NOT NULL DEFAULT '-infinity'     -- events of earlier days are removed: nothing shows them
 ) WITH (fillfactor = 50);
 
--- The events. `day` is the day of their arrival, in UTC. Partitions are made ahead, by the server.
+-- The events. `day` is the day of their arrival, in UTC. The server creates partitions ahead.
 CREATE TABLE audit_events (
   organization_id text COLLATE "C" NOT NULL,
   seq          bigint NOT NULL,                   -- rises in the order of ingest, without gaps
@@ -29,14 +29,14 @@ CREATE TABLE audit_events (
   trace_id     text COLLATE "C",
   policy       text COLLATE "C",
   reported_by  text COLLATE "C",
-  observed_decision text COLLATE "C",             -- that of a runtime which stops nothing
+  observed_decision text COLLATE "C",             -- of a runtime in observe mode
   search       text COLLATE "C" NOT NULL,         -- in lower case: the fields of `q`, each followed by U+FDE0; U+FDE1; the reason and U+FDE0
   line         text COLLATE "C" NOT NULL,
   PRIMARY KEY (organization_id, seq, day)
 ) PARTITION BY LIST (day);
 
 CREATE INDEX audit_events_time ON audit_events (organization_id, time_ms, seq);
--- A trace may be 64 KiB of text, which no index takes.
+-- Only the beginning of the trace: it may be 64 KiB of text, which is too long for an index.
 CREATE INDEX audit_events_trace ON audit_events (organization_id, left(trace_id, 64)) WHERE trace_id IS NOT NULL;
 
 -- The partitions. The row of a day is the lock of those who create or drop its partition.
@@ -46,7 +46,7 @@ CREATE TABLE audit_partitions (
   has_trigrams boolean NOT NULL DEFAULT false     -- for searches
 );
 
--- Where the event of an id is: an id stands for one event of its reporter ('' for callers without credentials).
+-- The event of each id. An id identifies one event of its reporter ('' for callers without credentials).
 CREATE TABLE audit_ids (
   organization_id text COLLATE "C" NOT NULL,
   id       text COLLATE "C" NOT NULL,
@@ -59,8 +59,8 @@ CREATE TABLE audit_ids (
 
 CREATE INDEX audit_ids_day ON audit_ids USING brin (day) WITH (autosummarize = on);
 
--- What there is of each day of arrival: a query looks only into the partitions of those days that it needs.
--- Counts by day of arrival, minute of the timestamp, and what is filtered most; '' is no decision.
+-- Counts by day of arrival, minute of the timestamp, and the most used filters; '' means no decision. With them a
+-- query reads only the partitions of the days that it needs.
 CREATE TABLE audit_days (
   organization_id text COLLATE "C" NOT NULL,
   day        date NOT NULL,
@@ -103,8 +103,8 @@ CREATE TABLE audit_provider_minutes (
 CREATE INDEX audit_provider_minutes_time ON audit_provider_minutes (organization_id, minute_ms);
 CREATE INDEX audit_provider_minutes_day ON audit_provider_minutes USING brin (day) WITH (autosummarize = on);
 
--- How far the events of an organization are counted in the two tables below: up to this row. `audit_count_1`
--- counts some thousand events at a time, after they are stored; a query counts the later ones by itself.
+-- The row up to which the events of an organization are counted in the two tables below. `audit_count_1` counts
+-- some thousand events at a time, after they are stored; a query counts the later ones by itself.
 CREATE TABLE audit_counted (
   organization_id text COLLATE "C" PRIMARY KEY,
   seq bigint NOT NULL
@@ -137,7 +137,7 @@ CREATE TABLE audit_values (
 
 CREATE INDEX audit_values_day ON audit_values USING brin (day) WITH (autosummarize = on);
 
--- Exports that are being read. No day from the first one on is deleted before they end.
+-- Running exports. Retention deletes no day from an export's first day on before the export ends.
 CREATE TABLE audit_readers (
   id         text COLLATE "C" PRIMARY KEY,
   first_day  date NOT NULL,
@@ -145,12 +145,12 @@ CREATE TABLE audit_readers (
 );
 
 -- Stores events of some organizations, all or none. One call is one transaction and one round trip, so the
--- lock of an organization is held no longer than the commit takes. Answers with a row for each organization
--- that got events, and one for each event that was sent before, which says where that is stored.
+-- lock of an organization is held no longer than the commit takes. Returns a row for each organization that got
+-- events, and one for each event that was sent before, with the place of the stored event.
 -- `bytes` are those of the organization, or of the event.
 --
--- `organizations` is sorted and without repetition; `place` is an event's place in the arrays, from 1. An event
--- has a `provider_key` where its provider is counted under another name.
+-- `organizations` is sorted, each once; `place` is an event's place in the arrays, from 1. An event has a
+-- `provider_key` if its provider is counted under another name.
 -- A later version of this function gets another name: servers of two versions run side by side.
 CREATE FUNCTION audit_append_1(organizations text[], is_relaxed boolean,
   organization_ids text[], ids text[], are_named text[], days text[], times_ms text[], ais text[],
@@ -159,8 +159,8 @@ CREATE FUNCTION audit_append_1(organizations text[], is_relaxed boolean,
   provider_keys text[], searches text[], lines text[])
 RETURNS TABLE (organization_id text, seq bigint, bytes bigint, place bigint, day text)
 LANGUAGE plpgsql
--- One plan serves all calls of a connection; it must not be made for small tables, since these grow. A batch of
--- long events has to fit into the memory of its steps, and none of them takes long enough to be compiled.
+-- All calls of a connection share one plan, which must not be made for small tables, since these grow. A batch of
+-- long events must fit into the memory of a step. No step takes long enough for JIT compilation to pay.
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET work_mem = '64MB'
@@ -174,7 +174,7 @@ BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
   END IF;
   LOOP
-    -- In the order of their ids, so that no two servers wait for each other.
+    -- In the order of their ids, so that two servers cannot deadlock.
     PERFORM FROM audit_heads h WHERE h.organization_id = ANY (organizations)
       ORDER BY h.organization_id FOR UPDATE;
     GET DIAGNOSTICS locked = ROW_COUNT;
@@ -182,7 +182,7 @@ BEGIN
     INSERT INTO audit_heads (organization_id) SELECT unnest(organizations) ON CONFLICT DO NOTHING;
   END LOOP;
 
-  -- A statement of its own: it has to see what was committed while the lock was waited for.
+  -- A separate statement: it must see the rows that were committed while this call waited for the lock.
   RETURN QUERY
   WITH locked AS MATERIALIZED (
     SELECT h.organization_id, h.first_day, h.last_seq FROM audit_heads h WHERE h.organization_id = ANY (organizations)
@@ -262,8 +262,8 @@ BEGIN
 END
 $$;
 
--- Counts the next events of an organization, at most so many. Answers with the number of those that are left;
--- with 0 when another server is at it.
+-- Counts the next events of an organization, up to a number. Returns the number of uncounted events; 0 while
+-- another server counts them.
 CREATE FUNCTION audit_count_1(organization text, most integer) RETURNS bigint
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -306,7 +306,7 @@ BEGIN
                   WHEN grouping(runtime_name) THEN 'runtime_name' WHEN grouping(policy) THEN 'policy'
                   WHEN grouping(reported_by) THEN 'reported_by'
                   WHEN grouping(observed_decision) THEN 'observed_decision' END AS field,
-           -- Only one of them is in the group; the others are NULL.
+           -- Each grouping set has one of these columns; the others are NULL.
            coalesce(provider, executor, capability, status, runtime_name, policy, reported_by,
                     observed_decision) AS value,
            day, decision, consumer, count(*) AS events

@@ -15,7 +15,7 @@ CREATE TABLE log_trees (
 );
 CREATE INDEX log_trees_contradicted ON log_trees (organization_id) WHERE contradiction IS NOT NULL;
 
--- Which row is which leaf: from an entry to the next one, both are counted up together. Leaves are counted from 0.
+-- The leaf of each row: from an entry up to the next one, rows and leaves rise together. Leaves are counted from 0.
 CREATE TABLE log_runs (
   organization_id text COLLATE "C" NOT NULL,
   log text COLLATE "C" NOT NULL,
@@ -24,8 +24,8 @@ CREATE TABLE log_runs (
   PRIMARY KEY (organization_id, log, first_row)
 );
 
--- The hashes of the trees, up to 256 in an entry, of 32 bytes each. Those of level 0 are the leaves. They stay when
--- retention removes events.
+-- The hashes of the trees, up to 256 of 32 bytes in an entry; level 0 has the leaves. They stay when retention
+-- removes events.
 CREATE TABLE log_tiles (
   organization_id text COLLATE "C" NOT NULL,
   log text COLLATE "C" NOT NULL,

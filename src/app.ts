@@ -153,7 +153,9 @@ function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Err
     return told(`PORT: this user may not listen on ${port} of "${host}", choose another`);
   }
   const isNoAddress = ["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"].includes(code ?? "");
-  return isNoAddress ? told(`HOST: "${host}" is no address of this machine`, ConfigError) : error;
+  return isNoAddress
+    ? told(`HOST: "${host}" is not an address of this machine`, ConfigError)
+    : error;
 }
 
 /** The URL for clients on this machine; a wildcard address cannot be called. */

@@ -33,7 +33,7 @@ test("an invalid option is a ConfigError that names it", async (t) => {
   const dataDir = await newDirectory(t);
   const admin = { adminEmail: "a@b.example", adminPassword: "long enough 1" };
   for (const [options, said] of [
-    [{ host: "nope.invalid" }, /^host: "nope\.invalid" is no address of this machine/],
+    [{ host: "nope.invalid" }, /^host: "nope\.invalid" is not an address of this machine/],
     [{ ...admin, adminPassword: "short" }, /^adminPassword: expected 10 to 256 characters$/],
     [{ ...admin, adminEmail: "nobody" }, /^adminEmail: expected an email address$/],
     [{ catalogSource: "/nope" }, /^catalogSource: "\/nope" cannot be read \(ENOENT\)$/],

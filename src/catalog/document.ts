@@ -107,7 +107,7 @@ function checkProvider({ id, operations }: DeclaredProvider, place: string): voi
     throw fault(`${place}.id`, "expected a letter or digit first, and no slash or white space");
   }
   const twice = operations.findIndex((name, index) => operations.indexOf(name) !== index);
-  if (twice !== -1) throw fault(`${place}.operations[${twice}]`, "stands there twice");
+  if (twice !== -1) throw fault(`${place}.operations[${twice}]`, "appears twice");
 }
 
 function checkCapability(
@@ -130,7 +130,7 @@ function uniqueById<T extends { readonly id: string }>(
   const seen = new Set<string>();
   rows.forEach((row, index) => {
     check(row, `${place}[${index}]`);
-    if (seen.has(row.id)) throw fault(`${place}[${index}].id`, `"${row.id}" stands there twice`);
+    if (seen.has(row.id)) throw fault(`${place}[${index}].id`, `"${row.id}" appears twice`);
     seen.add(row.id);
   });
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));

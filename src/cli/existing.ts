@@ -9,6 +9,6 @@ import { readFileIfAny } from "../storage/snapshot.ts";
  */
 export async function requireDataDirectory(layout: Layout): Promise<void> {
   if ((await readFileIfAny(systemFiles, layout.format)) === undefined) {
-    throw new Error(`"${layout.root}" is no data directory: it holds no format.json`);
+    throw new Error(`"${layout.root}" is not a data directory: it has no format.json`);
   }
 }

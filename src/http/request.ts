@@ -56,7 +56,7 @@ export function checkHead(request: IncomingMessage, isAllowed?: HostRule): void 
   if (request.rawHeaders.length > 2 * MOST_HEADERS)
     throw new TooManyHeaders(`Headers: expected at most ${MOST_HEADERS}`);
   if (request.httpVersionMajor !== 1)
-    throw new BadInput("Only HTTP/1.0 and HTTP/1.1 are spoken here");
+    throw new BadInput("HTTP version: expected HTTP/1.0 or HTTP/1.1");
   const framing = request.headers["transfer-encoding"];
   if (framing !== undefined && (request.httpVersionMinor === 0 || !/^chunked$/i.test(framing))) {
     throw new BadInput("Transfer-Encoding: only chunked is understood, and only in HTTP/1.1");

@@ -25,7 +25,8 @@ export class SchemaComponents {
   refer(schema: Schema): Json {
     const { title } = schema;
     if (title === undefined) return this.#spell(schema);
-    if (!COMPONENT_NAME.test(title)) throw new Error(`"${title}" is no name for a component`);
+    if (!COMPONENT_NAME.test(title))
+      throw new Error(`"${title}" is not a valid name of a component`);
     const json = this.#spell(schema);
     const text = JSON.stringify(json);
     const known = this.#components.get(title);

@@ -34,7 +34,7 @@ export class Witness {
       if (old > size) {
         // Another server may have sent a newer checkpoint meanwhile.
         if (await this.#prove(origin, size, old)) return { status: 200, text: "" };
-        const problem = `it has signed ${old} events of the log, which has ${size}: the log was put back`;
+        const problem = `it has signed ${old} events of the log, which has ${size}: the log was reset to an earlier state`;
         return { status: 409, text: "", problem };
       }
       const hashes = await this.#prove(origin, old, size);

@@ -114,12 +114,12 @@ const faults: readonly (readonly [string, Readonly<Record<string, unknown>>, Reg
   [
     "a provider twice",
     { providers: [provider, provider] },
-    /^catalog\.providers\[1\]\.id: "git" stands there twice$/,
+    /^catalog\.providers\[1\]\.id: "git" appears twice$/,
   ],
   [
     "an operation twice",
     { providers: [{ ...provider, operations: ["list", "list"] }] },
-    /^catalog\.providers\[0\]\.operations\[1\]: stands there twice$/,
+    /^catalog\.providers\[0\]\.operations\[1\]: appears twice$/,
   ],
   [
     "an operation that is a number",
@@ -144,7 +144,7 @@ const faults: readonly (readonly [string, Readonly<Record<string, unknown>>, Reg
   [
     "a capability twice",
     { capabilities: [capability, capability] },
-    /^catalog\.capabilities\[1\]\.id: "git\/list_tags" stands there twice$/,
+    /^catalog\.capabilities\[1\]\.id: "git\/list_tags" appears twice$/,
   ],
   [
     "a known origin without commit",

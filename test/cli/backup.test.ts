@@ -258,7 +258,7 @@ for (const [what, damage, said] of [
     },
     /manifest\.json" is a pipe\n$/,
   ],
-  ["no manifest", (at: string) => rm(join(at, "manifest.json")), /is no backup/],
+  ["no manifest", (at: string) => rm(join(at, "manifest.json")), /is not a backup/],
 ] as const) {
   test(`a backup with ${what} is refused`, async () => {
     const backup = await damaged("odd", damage);

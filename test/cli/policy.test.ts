@@ -271,7 +271,7 @@ for (const [what, args, said] of [
   ["a directory", ["diff", "/tmp"], /\/tmp: cannot be read \(EISDIR\): give the path/],
   ["an unknown option", ["pull", "--key", "x"], /--key/],
   [
-    "a limit that is no number",
+    "a limit that is not a number",
     ["replay", "p", "--max-newly-denied", "few"],
     /--max-newly-denied: expected a number of events instead of "few"/,
   ],

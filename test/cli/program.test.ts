@@ -103,7 +103,7 @@ test("a directory without data is reported, and stays unchanged", async (t) => {
   ]) {
     const { code, error } = await run(args);
     assert.equal(code, 1);
-    assert.match(error, /is no data directory[^\n]*\n$/);
+    assert.match(error, /is not a data directory[^\n]*\n$/);
   }
   assert.deepEqual(await readdir(directory), []);
 });

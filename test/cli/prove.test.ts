@@ -134,7 +134,7 @@ for (const [what, args, code, said] of [
   ],
   ["an event after the checkpoint", ["late", ...data], 1, /newer than the last checkpoint/],
   ["no directory", ["x"], 2, /--data is missing/],
-  ["another directory", ["x", "--data", folder], 1, /is no data directory/],
+  ["another directory", ["x", "--data", folder], 1, /is not a data directory/],
   ["an odd organization", ["x", ...data, "--organization", "../x"], 2, /is not an id/],
   ["a file that cannot be written", ["event-1", ...data, "--out", folder], 2, /--out: .*EISDIR/],
 ] as const) {

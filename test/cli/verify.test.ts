@@ -156,13 +156,13 @@ const WRONG: readonly Case[] = [
   [
     "a damaged event",
     `${FIRST}.jsonl`,
-    /byte \d+: \d+ bytes are no record/,
+    /byte \d+: \d+ bytes are not a record/,
     replaced(`${FIRST}.jsonl`, '"timestamp":"2026', '"timestamp":"never'),
   ],
   [
     "an event of another organization",
     `${FIRST}.jsonl`,
-    /no record of this organization/,
+    /not a record of this organization/,
     replaced(`${FIRST}.jsonl`, '_id":"default"', '_id":"acme"'),
   ],
   [
@@ -182,7 +182,7 @@ const WRONG: readonly Case[] = [
   [
     "a damaged activity entry",
     `${OWN}/activity.jsonl`,
-    /no record/,
+    /not a record/,
     replaced(`${OWN}/activity.jsonl`, '"action"', '"acting"'),
   ],
   [

@@ -64,7 +64,7 @@ for (const [what, lines, status] of [
   ["a blank before the colon", ["GET /alive HTTP/1.1", "Host : a", "", ""], 400],
   ["a folded header", ["GET /alive HTTP/1.1", "Host: a", " b", "", ""], 400],
   ["a NUL in a header", ["GET /alive HTTP/1.1", "Host: a\u0000", "", ""], 400],
-  ["a length that is no number", [...POST, "Content-Length: 2x", "", "{}"], 400],
+  ["a length that is not a number", [...POST, "Content-Length: 2x", "", "{}"], 400],
   ["a negative length", [...POST, "Content-Length: -2", "", "{}"], 400],
   ["two lengths", [...POST, "Content-Length: 2", "Content-Length: 3", "", "{}"], 400],
   [
@@ -73,7 +73,11 @@ for (const [what, lines, status] of [
     400,
   ],
   ["chunks that are not last", [...POST, "Transfer-Encoding: chunked, gzip", "", "0", "", ""], 400],
-  ["a chunk size that is no number", [...POST, "Transfer-Encoding: chunked", "", "x", "", ""], 400],
+  [
+    "a chunk size that is not a number",
+    [...POST, "Transfer-Encoding: chunked", "", "x", "", ""],
+    400,
+  ],
   ["headers without end", ["GET /alive HTTP/1.1", `X: ${"x".repeat(20_000)}`, "", ""], 431],
   ["a target without end", [`GET /${"x".repeat(20_000)} HTTP/1.1`, "Host: a", "", ""], 431],
   ["an expectation that is none", [...POST, "Content-Length: 2", "Expect: tea", "", "{}"], 417],

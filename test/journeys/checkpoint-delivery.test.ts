@@ -122,7 +122,7 @@ test("a witness of C2SP tlog-witness gets a proof with each checkpoint, and sign
   assert.equal(openNote(text, [witness.key ?? assert.fail(), witness.signer]).signers.length, 2);
 });
 
-test("a witness refuses a log that was put back, and the service tells which", async (t) => {
+test("a witness refuses a log that was reset, and the service tells which", async (t) => {
   const { app, witness, lines } = await startWitnessed(t);
   await report(app, "event-0");
   await app.close();
@@ -138,7 +138,7 @@ test("a witness refuses a log that was put back, and the service tells which", a
   await app.close();
   assert.match(
     lines[0] ?? "",
-    /it has signed 2 events of the log, which has 1: the log was put back/,
+    /it has signed 2 events of the log, which has 1: the log was reset to an earlier state/,
   );
   await app.open();
   await report(app, "event-2"); // as many as before, but others

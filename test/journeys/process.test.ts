@@ -114,7 +114,7 @@ const FAULTS: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ PORT: "http" }, /^PORT: "http"/],
   [{ CATALOG_SOURCE: "/nowhere/catalog.json" }, /catalog\.json/],
   [{ ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "hunter2" }, /^ADMIN_PASSWORD/],
-  [{ HOST: "192.0.2.1" }, /^HOST: "192\.0\.2\.1" is no address of this machine/],
+  [{ HOST: "192.0.2.1" }, /^HOST: "192\.0\.2\.1" is not an address of this machine/],
   [{ DATA_DIR: "/dev/null" }, /^The data directory "\/dev\/null" is a file.* another DATA_DIR/],
   [{ ADMIN_EMAIL: "nobody", ADMIN_PASSWORD: "long enough 1" }, /^ADMIN_EMAIL/],
 ];

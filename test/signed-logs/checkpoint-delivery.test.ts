@@ -208,7 +208,7 @@ test("a witness that has a newer checkpoint of another server needs the older on
   await paused();
   assert.match(
     lines[0] ?? "",
-    /it has signed 5 events of the log, which has 3: the log was put back/,
+    /it has signed 5 events of the log, which has 3: the log was reset to an earlier state/,
   );
   signElsewhere(5);
   advance(1);

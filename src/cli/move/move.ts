@@ -85,7 +85,7 @@ function movable({ move }: Engine): EngineMove {
 
 /** Marks an empty target, or checks that the target is this move's own unfinished one. */
 async function prepare(source: Engine, target: Engine, taking: EngineMove): Promise<void> {
-  if (await isEmpty(source)) throw new Error("--from: holds nothing to move");
+  if (await isEmpty(source)) throw new Error("--from: has no data to move");
   // The secret is random and permanent, so it identifies the source even if the source was moved.
   const own = createHash("sha256").update(`move ${source.secret}`).digest("hex").slice(0, 32);
   if (taking.unfinished !== undefined) {

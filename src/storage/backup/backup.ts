@@ -53,7 +53,7 @@ export async function openBackup(files: FileOperations, backup: string): Promise
   const path = join(backup, MANIFEST);
   const bytes = await readFileIfAny(files, path);
   if (bytes === undefined) {
-    throw new Error(`"${backup}" is no backup: it holds no ${MANIFEST}, which is written last`);
+    throw new Error(`"${backup}" is not a backup: it has no ${MANIFEST}, which is written last`);
   }
   let manifest: Manifest;
   try {

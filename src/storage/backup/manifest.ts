@@ -41,11 +41,11 @@ export function readManifest(bytes: Buffer): Manifest {
   const text = bytes.toString("utf8");
   const value = jsonOrUndefined(text);
   if (value === undefined) throw new Error("it is not JSON");
-  if (!isObject(value)) throw new Error("it is no manifest");
+  if (!isObject(value)) throw new Error("it is not a manifest");
   const { format, created_at, version, files } = value;
   if (format !== FORMAT) throw new Error(`it is of format ${JSON.stringify(format)}`);
   if (typeof created_at !== "string" || typeof version !== "string" || !Array.isArray(files)) {
-    throw new Error("it is no manifest");
+    throw new Error("it is not a manifest");
   }
   const manifest: Manifest = { created_at, version, files: files.map(fileOf) };
   if (manifestText(manifest) !== text) throw new Error("it was changed");
@@ -59,7 +59,7 @@ function fileOf(value: unknown): ManifestFile {
   const { path, bytes, sha256 } = isObject(value) ? value : {};
   const isPath = typeof path === "string" && path.split("/").every((name) => NAME.test(name));
   if (!isPath || !Number.isSafeInteger(bytes) || typeof sha256 !== "string") {
-    throw new Error("it names a file in a way that cannot be");
+    throw new Error("it names a file in an invalid way");
   }
   return { path, bytes: bytes as number, sha256 };
 }

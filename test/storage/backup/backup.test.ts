@@ -114,7 +114,7 @@ for (const path of [
   test(`a manifest that names ${JSON.stringify(path)} is refused, even with a valid checksum`, () => {
     const file = { path, bytes: 1, sha256: "0".repeat(64) };
     const text = manifestText({ created_at: "", version: "0", files: [file] });
-    assert.throws(() => readManifest(Buffer.from(text)), /names a file in a way that cannot be/);
+    assert.throws(() => readManifest(Buffer.from(text)), /names a file in an invalid way/);
   });
 }
 
@@ -132,14 +132,14 @@ for (const [what, manifest] of [
     const text = manifestText({ created_at: "", version: "0", ...manifest } as never);
     assert.throws(
       () => readManifest(Buffer.from(text)),
-      /^Error: it (?:is no manifest|names a file in a way that cannot be)$/,
+      /^Error: it (?:is not a manifest|names a file in an invalid way)$/,
     );
   });
 }
 
 for (const [text, said] of [
-  ["[]", /^Error: it is no manifest$/],
-  ["null", /^Error: it is no manifest$/],
+  ["[]", /^Error: it is not a manifest$/],
+  ["null", /^Error: it is not a manifest$/],
   ['{"format":2}', /^Error: it is of format 2$/],
   ["{}", /^Error: it is of format undefined$/],
   ["", /^Error: it is not JSON$/],

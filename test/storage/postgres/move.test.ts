@@ -279,7 +279,7 @@ test("a move that is killed again and again ends with the same data", { skip }, 
     return names.reduce((sum, name) => sum + sizeOf(name), 0);
   };
   for (const [source, target, stored, [wrong, said]] of [
-    [from, url, inDatabase, [join(from, "nowhere"), /holds no format\.json/]],
+    [from, url, inDatabase, [join(from, "nowhere"), /has no format\.json/]],
     [url, back, inDirectory, ["postgres://127.0.0.1:1/x", /nothing listens at this host/]],
   ] as const) {
     for (let round = 1; round <= 3; round++) {
@@ -313,12 +313,12 @@ const REFUSED: readonly (readonly [string, () => Promise<readonly [string, strin
   [
     "a directory without data",
     async () => [await newDirectory({ after }), await createDatabase()],
-    /is no data directory: it holds no format\.json$/,
+    /is not a data directory: it has no format\.json$/,
   ],
   [
     "an empty source",
     async () => [await createDatabase("empty"), await newDirectory({ after })],
-    /--from: holds nothing to move$/,
+    /--from: has no data to move$/,
   ],
   [
     "a target that is used",

@@ -102,7 +102,7 @@ async function verifyLog(
     await readLines(files, path, (line, offset) => {
       if (offset >= end) return false;
       if (isRecord(line)) return undefined;
-      const what = line[0] === 0 ? "are zeros" : "are no record of this organization";
+      const what = line[0] === 0 ? "are zeros" : "are not a record of this organization";
       report.problem(path, `byte ${offset}: ${line.length} bytes ${what}`);
       return undefined;
     });

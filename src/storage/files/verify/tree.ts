@@ -73,7 +73,7 @@ async function verifyNames(
     } else if (!known.test(name) && !directories.includes(name)) {
       report.problem(path, "is not a file of Signalbox");
     } else if ((await verifyMode(path, report)) !== directories.includes(name)) {
-      report.problem(path, directories.includes(name) ? "is no directory" : "is no file");
+      report.problem(path, directories.includes(name) ? "is not a directory" : "is not a file");
     }
   }
   return odd;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { posix } from "node:path";
 import { test } from "node:test";
 import ts from "typescript";
-import { filesBelow, readSource } from "./source-files.ts";
+import { filesBelow, parseSource, readSource } from "./source-files.ts";
 
 const LEAVES = ["activity", "policies", "audit", "fleet", "catalog", "keys", "users"];
 const READ_MODELS = [
@@ -123,6 +123,30 @@ test("every import follows an arrow of the map", () => {
     others.map(({ from, target }) => `${from} imports ${target}`),
     [],
   );
+});
+
+/** The files that a file loads. An import of types alone loads nothing. */
+function loadedBy(path: string): readonly string[] {
+  return parseSource(path).statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) || statement.importClause?.isTypeOnly === true)
+      return [];
+    const { text } = statement.moduleSpecifier as ts.StringLiteral;
+    return text.startsWith(".") ? [posix.join(posix.dirname(path), text)] : [];
+  });
+}
+
+test("no files load each other in a circle", () => {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const walk = (path: string, before: readonly string[]): void => {
+    if (before.includes(path))
+      circles.push([...before.slice(before.indexOf(path)), path].join(" → "));
+    if (done.has(path)) return;
+    done.add(path);
+    for (const next of loadedBy(path)) walk(next, [...before, path]);
+  };
+  for (const path of filesBelow("src")) walk(path, []);
+  assert.deepEqual(circles, []);
 });
 
 test("every file of the source belongs to a layer of the map", () => {

@@ -6,7 +6,7 @@ import type { StoredKey } from "../../keys/schema.ts";
 import type { KeyStore } from "../../keys/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Database, Statements } from "./database.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { toText } from "./text.ts";
 

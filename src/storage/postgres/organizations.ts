@@ -5,7 +5,8 @@ import type { Organization } from "../../organizations/schema.ts";
 import { freeSlug, slugOf, slugTaken } from "../../organizations/slug.ts";
 import type { OrganizationDraft, OrganizationStore } from "../../organizations/store.ts";
 import type { UserDraft } from "../../users/draft.ts";
-import type { Database, Statements } from "./database.ts";
+import type { Database } from "./database.ts";
+import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 import { addUser } from "./users.ts";
@@ -18,17 +19,6 @@ interface Row {
 }
 
 const COLUMNS = "id, name, created_at, updated_at";
-
-/**
- * Locks an organization's row until the end of the transaction, so that changes of its small state happen one after
- * another, on all servers.
- */
-export async function lockOrganization(
-  transaction: Statements,
-  organization: string,
-): Promise<void> {
-  await transaction.query("SELECT id FROM organizations WHERE id = $1 FOR UPDATE", [organization]);
-}
 
 /** Creates the default organization in a database that has none. */
 export async function createDefaultOrganization(database: Database, now: number): Promise<void> {

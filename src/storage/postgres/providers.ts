@@ -1,6 +1,6 @@
 import type { ProviderStatus } from "../../providers/schema.ts";
 import type { ProviderOverrideStore } from "../../providers/store.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../rollouts/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Statements } from "./database.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 

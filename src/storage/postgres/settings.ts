@@ -1,7 +1,7 @@
 import type { Setting } from "../../settings/schema.ts";
 import type { SettingsStore } from "../../settings/store.ts";
 import type { Statements } from "./database.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 

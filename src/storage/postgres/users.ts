@@ -6,7 +6,7 @@ import type { UserStore } from "../../users/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Statements } from "./database.ts";
 import { codeOf } from "./faults.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { toText } from "./text.ts";
 

@@ -73,8 +73,7 @@ export interface FleetStore {
    * report is synced within a second. Never throws.
    *
    * @param quota checked with the number of runtimes before a new one is added; if absent, there is no limit
-   * @param labels checked with the length of all labels, as `labelLength` counts it, before they grow; PostgreSQL does
-   *   not check it
+   * @param labels checked with the length of all labels, as `labelLength` counts it, before they grow
    */
   heartbeat(
     organization: string,

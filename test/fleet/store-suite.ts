@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TooMany } from "../../src/core/errors.ts";
 import { assignedVersion } from "../../src/core/assigned-version.ts";
+import { labelLength, type Labels } from "../../src/core/labels.ts";
 import type { Heartbeat } from "../../src/fleet/schema.ts";
-import type { FleetFilter, FleetQuery, FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
+import type { FleetFilter, FleetQuery, FleetStore } from "../../src/fleet/store.ts";
+import type { Kept, StoredRuntime } from "../../src/fleet/store.ts";
 
 /** A store over a place that is empty at first; `reopen` opens the same place as after a restart. */
 export interface FleetEngine {
@@ -106,6 +108,42 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(asked, [0, 1, 2]);
     assert.deepEqual([await beat("a"), await beat("c")], ["kept", full]);
     assert.deepEqual((await all(store, "default")).length, 2);
+  });
+
+  it("a label quota is checked with the length of all labels before they grow", async (engine) => {
+    const asked: number[] = [];
+    const full = new TooMany("Full", 1);
+    const room = 2 * labelLength({ env: "live" });
+    const quota = {
+      refusal(used: number) {
+        asked.push(used);
+        return used < room ? undefined : full;
+      },
+    };
+    let { store } = engine;
+    const beat = (name: string, labels?: Labels) =>
+      new Promise<unknown>((resolve) => {
+        const heartbeat = { name, ...(labels && { labels }) };
+        const kept: Kept = (error) => resolve(error ?? "kept");
+        store.heartbeat("default", heartbeat, T0, kept, undefined, quota);
+      });
+    const live = { env: "live" };
+    const answers = await Promise.all(["a", "b", "c"].map((name) => beat(name, live)));
+    assert.deepEqual(answers, ["kept", "kept", full]);
+    assert.deepEqual(asked, [room / 2 - 1, room - 1, room + room / 2 - 1]);
+    ({ store } = await engine.reopen());
+    assert.equal(await beat("a", { env: "lives" }), full);
+    assert.deepEqual(
+      [await beat("a", live), await beat("a"), await beat("c")],
+      Array(3).fill("kept"),
+    );
+    assert.equal(await beat("a", { env: "l" }), "kept");
+    assert.equal(await beat("c", live), full);
+    assert.equal(await store.forget("default", "b"), true);
+    assert.equal(await beat("c", live), "kept");
+    assert.deepEqual(await store.labels("default", "c"), live);
+    assert.equal(await beat("d", live), full);
+    assert.deepEqual(names(await all(store, "default")), ["a", "c"]);
   });
 
   it("runtimes last seen before a moment are forgotten durably, in all organizations", async (engine) => {

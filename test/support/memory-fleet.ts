@@ -1,6 +1,6 @@
 import { assignedVersion } from "../../src/core/assigned-version.ts";
 import type { Expected } from "../../src/core/assignment.ts";
-import type { Labels } from "../../src/core/labels.ts";
+import { labelLength, type Labels } from "../../src/core/labels.ts";
 import type { Quota } from "../../src/core/quota.ts";
 import { isDrifted } from "../../src/fleet/drift.ts";
 import { fitting } from "../../src/fleet/filter.ts";
@@ -29,10 +29,16 @@ export class MemoryFleet implements FleetStore {
     at: number,
     kept: Kept,
     quota?: Quota,
+    labelQuota?: Quota,
   ): void {
     const own = this.#fleets.get(organization) ?? new Map<string, StoredRuntime>();
     const before = own.get(heartbeat.name);
-    const refusal = before ? undefined : quota?.refusal(own.size);
+    const { labels = before?.labels } = heartbeat;
+    const growth = labelLength(labels) - labelLength(before?.labels);
+    const used = [...own.values()].reduce((sum, one) => sum + labelLength(one.labels), 0);
+    const refusal =
+      (before ? undefined : quota?.refusal(own.size)) ??
+      (growth > 0 ? labelQuota?.refusal(used + growth - 1) : undefined);
     if (refusal) return kept(refusal);
     const newest = [...own.values()].at(-1)?.last_seen ?? -Infinity;
     own.delete(heartbeat.name);

@@ -2,6 +2,7 @@
  * Writes the reports of runtimes in groups. All reports of an organization are numbered by its row in `fleets`. So
  * they have one order over all servers, and a later report never has an earlier `last_seen`.
  */
+import { labelLength } from "../../core/labels.ts";
 import type { Quota } from "../../core/quota.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Kept } from "../../fleet/store.ts";
@@ -16,6 +17,8 @@ interface Report {
   readonly at: number;
   readonly kept: Kept;
   readonly quota: Quota | undefined;
+  /** Checked with the length of all labels. */
+  readonly labelQuota: Quota | undefined;
 }
 
 /** The removal of a runtime, which is processed in order with the reports. */
@@ -153,20 +156,31 @@ async function storeWithNew(
   );
   await lockFleet(transaction, organization);
   const names = new Set(reports.map(({ heartbeat }) => heartbeat.name));
-  const known = await knownNames(transaction, organization, [...names]);
-  const [count] = await transaction.query<{ n: number }>(
-    "SELECT count(*) AS n FROM runtimes WHERE organization_id = $1",
+  const lengths = await labelLengths(transaction, organization, [...names]);
+  const [fleet] = await transaction.query<{ runtimes: number; length: number }>(
+    `SELECT count(*) AS runtimes, coalesce(sum(label_length), 0) AS length FROM runtimes
+      WHERE organization_id = $1`,
     [organization],
   );
-  const used = count?.n ?? 0;
+  const { runtimes = 0 } = fleet ?? {};
+  let { length: used = 0 } = fleet ?? {};
   const added = new Set<string>();
   const refused = new Map<Report, unknown>();
   for (const report of reports) {
-    const { name } = report.heartbeat;
-    if (known.has(name) || added.has(name)) continue;
-    const refusal = report.quota?.refusal(used + added.size);
-    if (refusal === undefined) added.add(name);
-    else refused.set(report, refusal);
+    const { name, labels } = report.heartbeat;
+    const before = lengths.get(name);
+    const length = labels === undefined ? (before ?? 0) : labelLength(labels);
+    const growth = length - (before ?? 0);
+    const refusal =
+      (before === undefined ? report.quota?.refusal(runtimes + added.size) : undefined) ??
+      (growth > 0 ? report.labelQuota?.refusal(used + growth - 1) : undefined);
+    if (refusal !== undefined) {
+      refused.set(report, refusal);
+      continue;
+    }
+    if (before === undefined) added.add(name);
+    lengths.set(name, length);
+    used += growth;
   }
   const stored = reports.filter((report) => !refused.has(report));
   if (stored.length > 0) await transaction.run(UPSERT, upsertValues(organization, stored));
@@ -185,6 +199,20 @@ export async function knownNames(
     "known-runtimes",
   );
   return new Set(rows.map(({ name }) => fromText(name)));
+}
+
+/** The lengths of the labels of known runtimes, by name. */
+async function labelLengths(
+  transaction: Statements,
+  organization: string,
+  names: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await transaction.query<{ name: string; length: number }>(
+    "SELECT name, label_length AS length FROM runtimes WHERE organization_id = $1 AND name = ANY($2)",
+    [organization, names.map(toText)],
+    "label-lengths",
+  );
+  return new Map(rows.map(({ name, length }) => [fromText(name), length]));
 }
 
 /** Merges the reports of each runtime. The times of successive reports never go backwards. */
@@ -224,6 +252,7 @@ function upsertValues(organization: string, reports: readonly Report[]): readonl
         .map((text) => toText(text.toLowerCase()))
         .join(SEPARATOR),
     ),
+    rows.map(({ fields: { labels } }) => labelLength(labels)),
   ];
 }
 
@@ -240,24 +269,27 @@ const upsert = (condition: string): string => `
      WHERE organization_id = $1 ${condition}
     RETURNING last_report - $2 AS reports, seen_before
   )
-  INSERT INTO runtimes AS known (organization_id, name, ${FIELDS.join(", ")}, labels, last_seen, report, search)
-  SELECT $1, name, ${FIELDS.join(", ")}, labels, greatest(at, seen_before), reports + place, search
+  INSERT INTO runtimes AS known (organization_id, name, ${FIELDS.join(", ")}, labels, label_length, last_seen, report, search)
+  SELECT $1, name, ${FIELDS.join(", ")}, labels, label_length, greatest(at, seen_before), reports + place, search
     FROM fleet, unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
-                       $10::bigint[], $11::bigint[], $12::text[])
-                AS given (name, ${FIELDS.join(", ")}, labels, at, place, search)
+                       $10::bigint[], $11::bigint[], $12::text[], $13::integer[])
+                AS given (name, ${FIELDS.join(", ")}, labels, at, place, search, label_length)
   ON CONFLICT (organization_id, name) DO UPDATE SET
     ${FIELDS.map((field) => `${field} = coalesce(excluded.${field}, known.${field})`).join(", ")},
     labels = coalesce(excluded.labels, known.labels),
+    label_length = CASE WHEN excluded.labels IS NULL THEN known.label_length ELSE excluded.label_length END,
     last_seen = excluded.last_seen, report = excluded.report,
     search = split_part(excluded.search, '${SEPARATOR}', 1)
              || ${FIELDS.map((field, index) => `'${SEPARATOR}' || ${searchedPart(field, index)}`).join(" || ")}`;
 
 const UPSERT = upsert("");
 /**
- * Writes the reports only if all of the runtimes are known. A crash of the database may lose such reports, since
+ * Writes the reports only if all of the runtimes are known and no labels grow, so that no quota applies. A crash of the database may lose such reports, since
  * runtimes repeat them.
  */
 const UPSERT_KNOWN = upsert(
-  `AND (SELECT count(*) FROM runtimes WHERE organization_id = $1 AND name = ANY ($4::text[])) = cardinality($4::text[])
+  `AND (SELECT count(*) FROM unnest($4::text[], $13::integer[]) AS given (name, label_length)
+           JOIN runtimes known ON known.organization_id = $1 AND known.name = given.name
+                              AND known.label_length >= given.label_length) = cardinality($4::text[])
    AND set_config('synchronous_commit', 'off', true) IS NOT NULL`,
 );

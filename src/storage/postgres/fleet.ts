@@ -62,8 +62,9 @@ export class PostgresFleet implements FleetStore {
     at: number,
     kept: Kept,
     quota?: Quota,
+    labelQuota?: Quota,
   ): void {
-    this.#reports.report(organization, { heartbeat, at, kept, quota });
+    this.#reports.report(organization, { heartbeat, at, kept, quota, labelQuota });
   }
 
   async page(

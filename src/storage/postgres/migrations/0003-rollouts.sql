@@ -1,6 +1,8 @@
 -- Labels of runtimes, and rollouts of policy versions.
 
 ALTER TABLE runtimes ADD COLUMN labels jsonb;
+-- The length of the labels as the quota counts it, see src/core/labels.ts.
+ALTER TABLE runtimes ADD COLUMN label_length integer NOT NULL DEFAULT 0;
 
 CREATE TABLE rollouts (
   organization_id text COLLATE "C" NOT NULL,

@@ -8,7 +8,7 @@ import { verifyDirectory } from "../storage/files/verify/directory.ts";
 import type { Finding, VerifyReport } from "../storage/files/verify/report.ts";
 import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
-import type { DatabaseReport, TableFinding } from "../storage/postgres/verify.ts";
+import type { DatabaseReport, TableFinding } from "../storage/postgres/database-report.ts";
 import { readFileIfAny } from "../storage/snapshot.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";

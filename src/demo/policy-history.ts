@@ -1,8 +1,14 @@
 /** The history of the example policy: two weeks of work, with one mistake and its rollback. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
+import type { PolicyDocument } from "../policies/evaluate.ts";
 import { examine } from "../policies/examine.ts";
 import { isWeekend, POLICY_CHANGES, readDemoFile, type ToldChange } from "./company.ts";
-import type { PolicyCopy } from "./runtime.ts";
+
+/** A runtime's copy of a policy version. */
+export interface PolicyCopy {
+  readonly version: string;
+  readonly document: PolicyDocument;
+}
 
 /** The activation of a version. */
 export interface PolicyChange extends Pick<ToldChange, "version" | "by" | "description"> {

@@ -11,8 +11,8 @@ import { readDocument } from "../policies/check.ts";
 import type { Policy } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { MACHINES, type Machine } from "./company.ts";
-import { policyCopies, policyHistory } from "./policy-history.ts";
-import { heartbeatOf, numberOf, run, versionAt, type PolicyCopy } from "./runtime.ts";
+import { policyCopies, policyHistory, type PolicyCopy } from "./policy-history.ts";
+import { heartbeatOf, numberOf, run, versionAt } from "./runtime.ts";
 import { append, beat, eventOf, isInUse } from "./seeding.ts";
 import { LONGEST_SESSION_MS, type SessionsOfMinute } from "./traffic.ts";
 

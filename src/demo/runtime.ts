@@ -5,14 +5,8 @@ import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluat
 import { TooMuchWork, StepBudget } from "../policies/step-budget.ts";
 import type { Heartbeat } from "../fleet/schema.ts";
 import { MACHINES, type Machine } from "./company.ts";
-import type { PolicyChange } from "./policy-history.ts";
+import type { PolicyChange, PolicyCopy } from "./policy-history.ts";
 import type { CommandAttempt, Session } from "./traffic.ts";
-
-/** A runtime's copy of a policy version. */
-export interface PolicyCopy {
-  readonly version: string;
-  readonly document: PolicyDocument;
-}
 
 /** The copy of a machine at a moment. */
 export type CopyOf = (machine: string, at: number) => PolicyCopy;

@@ -18,7 +18,7 @@ import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
 import { Yielder } from "../core/yielder.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
-import { ClientGone } from "./exchange.ts";
+import { ClientGone } from "./waiting-client.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import { isCustomBody, type CustomBody } from "./route.ts";
 

@@ -1,30 +1,26 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { networkOf } from "../core/address.ts";
-import type { Awaitable, Caller } from "../core/caller.ts";
+import type { Caller } from "../core/caller.ts";
 import { Refusal, Unavailable } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
-import type { Credentials, ListenerParts } from "./listener-parts.ts";
+import type { ListenerParts } from "./listener-parts.ts";
 import { onFollowed } from "./pipeline.ts";
 import { callerAddress } from "./request.ts";
 import type { Endpoint, RouteMatch } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
-
-/** The status in log and metrics of a request whose client disconnected before the response. */
-export const CLIENT_GONE = 499;
-
-/** The reason why a request was abandoned. It is never sent; only the request log shows it. */
-export class ClientGone extends Refusal {
-  readonly status = CLIENT_GONE;
-}
-
-/** Checks whether credentials that were accepted before would still be accepted. */
-export type AcceptanceCheck = () => Awaitable<boolean>;
+import {
+  CLIENT_GONE,
+  ClientGone,
+  type AcceptanceCheck,
+  type Credentials,
+  type WaitingClient,
+} from "./waiting-client.ts";
 
 const NO_HEADERS: readonly string[] = [];
 const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 /** One request and its response: the state that the steps of the listener share. */
-export class Exchange<Needs = unknown> {
+export class Exchange<Needs = unknown> implements WaitingClient {
   readonly parts: ListenerParts<Needs>;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -78,16 +74,13 @@ export class Exchange<Needs = unknown> {
     return { authorization, apiKey: apiKey as string | undefined };
   }
 
-  /**
-   * The party whose share of a budget the request uses: surface, organization and network. Computed
-   * on first use: small requests with short responses never need it.
-   */
+  /** Computed on first use: small requests with short responses never need it. */
   get party(): Party {
     const surface = this.match?.endpoint.surface ?? "";
     return [surface, this.caller?.organization ?? "", networkOf(this.address)];
   }
 
-  /** Fires when the client disconnects. Created on first use: most requests are answered at once. */
+  /** Created on first use: most requests are answered at once. */
   get gone(): AbortSignal {
     if (!this.#gone) {
       const gone = (this.#gone = new AbortController());
@@ -96,7 +89,6 @@ export class Exchange<Needs = unknown> {
     return this.#gone.signal;
   }
 
-  /** Calls a listener if the client disconnects before its answer; takes less memory than `gone`. */
   onGone(listener: (error: ClientGone) => void): void {
     const onClose = (): void => {
       if (!this.response.writableFinished)
@@ -106,15 +98,10 @@ export class Exchange<Needs = unknown> {
     else this.response.once("close", onClose);
   }
 
-  /** Calls a listener once another request waits behind this one on its connection. */
   onFollowed(listener: () => void): void {
     onFollowed(this.response, listener);
   }
 
-  /**
-   * Makes a check whether the request's credentials are still accepted, for the same organization.
-   * The check may outlive the request: it holds only the credentials.
-   */
   acceptance(): AcceptanceCheck {
     const { resolveCaller } = this.parts;
     const { row, surface } = this.endpoint;

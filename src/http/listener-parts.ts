@@ -11,12 +11,7 @@ import type { Reply } from "./reply.ts";
 import type { Router } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
-
-/** The credentials in a request's headers. */
-export interface Credentials {
-  readonly authorization: string | undefined;
-  readonly apiKey: string | undefined;
-}
+import type { Credentials } from "./waiting-client.ts";
 
 /** Turns credentials into a caller, or throws the refusal. */
 export type ResolveCaller = (

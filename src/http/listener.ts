@@ -9,7 +9,7 @@ import { Forbidden, NotFound, refusalOf } from "../core/errors.ts";
 import { abandonBody } from "./abandon-body.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders } from "./cors.ts";
-import { ClientGone, Exchange } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
@@ -17,6 +17,7 @@ import { checkAuthorization, checkHead, pickHeaders, splitTarget } from "./reque
 import { discard, empty, StreamReply } from "./reply.ts";
 import { refuse, respond } from "./respond.ts";
 import type { Route } from "./route.ts";
+import { ClientGone } from "./waiting-client.ts";
 
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 

@@ -1,6 +1,6 @@
 import { describeError, type Log } from "../core/log.ts";
 import { Refusal, Unauthenticated } from "../core/errors.ts";
-import { CLIENT_GONE } from "./exchange.ts";
+import { CLIENT_GONE } from "./waiting-client.ts";
 import type { RequestSummary } from "./request-summary.ts";
 
 /** Logs requests: each at `debug`, changes and refused credentials at `info`, and a summary a minute. */

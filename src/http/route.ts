@@ -7,9 +7,9 @@ import type { Actor, Caller, ShownToken, UserActor } from "../core/caller.ts";
 import type { KeyGrant } from "../core/key-scopes.ts";
 import type { Role } from "../core/roles.ts";
 import type { Infer, Schema, StringSchema } from "../core/schema.ts";
-import type { Exchange } from "./exchange.ts";
 import type { QueryOf, QueryParameters } from "./query.ts";
 import type { Reply } from "./reply.ts";
+import type { WaitingClient } from "./waiting-client.ts";
 
 /** `public` is `/api/public`, `v1` is `/api/v1`, and `portal` has no prefix. */
 export type Surface = "public" | "v1" | "portal";
@@ -133,10 +133,7 @@ export interface Input<
   readonly address: string;
   readonly requestId: string;
   /** The waiting client, for long-running work. */
-  readonly client: Pick<
-    Exchange,
-    "gone" | "onGone" | "onFollowed" | "acceptance" | "party" | "credentials"
-  >;
+  readonly client: WaitingClient;
   /** Adds facts to the record of this change; does nothing in a row without `change`. */
   readonly note: (note: ChangeNote) => void;
 }

@@ -10,43 +10,14 @@ import { validate } from "../../core/validate.ts";
 import { storedKey } from "../../keys/schema.ts";
 import { rollout } from "../../rollouts/schema.ts";
 import { storedUser } from "../../users/schema.ts";
-import type { CheckedLog, Findings, ProofEvidence } from "../../proof/evidence.ts";
+import type { ProofEvidence } from "../../proof/evidence.ts";
 import { verifyAudit } from "./audit/verify.ts";
+import { DatabaseReport } from "./database-report.ts";
 import type { Database } from "./database.ts";
 import { verifyProofs } from "./proof/verify.ts";
 import { fromText } from "./text.ts";
 
-/** A finding about the rows of a table. */
-export interface TableFinding {
-  readonly table: string;
-  readonly problem: string;
-}
-
-/** The most findings about one table. */
-const MOST_OF_A_TABLE = 20;
 const PORTION_ROWS = 1_000;
-
-/** The findings of a check of a database. */
-export class DatabaseReport implements Findings {
-  readonly problems: TableFinding[] = [];
-  readonly notes: TableFinding[] = [];
-  /** The logs that were checked against checkpoints. */
-  readonly logs: CheckedLog[] = [];
-  organizations = 0;
-  events = 0;
-
-  problem(table: string, problem: string): void {
-    const known = this.problems.filter((one) => one.table === table).length;
-    if (known < MOST_OF_A_TABLE) this.problems.push({ table, problem });
-    else if (known === MOST_OF_A_TABLE) {
-      this.problems.push({ table, problem: "and more of the like" });
-    }
-  }
-
-  note(table: string, problem: string): void {
-    this.notes.push({ table, problem });
-  }
-}
 
 /**
  * Checks a database with the tables of this version.

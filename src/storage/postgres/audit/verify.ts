@@ -1,7 +1,7 @@
 /** Checks the audit tables: the counters against the events, and each event against its line. */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Database } from "../database.ts";
-import type { DatabaseReport } from "../verify.ts";
+import type { DatabaseReport } from "../database-report.ts";
 import { newEventOf, type NewEvent } from "./records.ts";
 
 const PORTION_ROWS = 1_000;

@@ -10,7 +10,7 @@ import type { StoredLog, TakeLogLine } from "../../../proof/stored-log.ts";
 import { TILE_WIDTH } from "../../../proof/tiles.ts";
 import { LOGS } from "../../../signed-logs/store.ts";
 import type { Database, Statements } from "../database.ts";
-import type { DatabaseReport } from "../verify.ts";
+import type { DatabaseReport } from "../database-report.ts";
 import type { LogRow } from "./log-rows.ts";
 import { TreeRows } from "./tree-rows.ts";
 

@@ -2,18 +2,21 @@ import { EMPTY_ROOT, HASH_BYTES, nodeHash, writeNodeHash } from "./merkle.ts";
 
 const MAX_HEIGHT = 53;
 
+/** Receives the hash of a node, which begins at a place of a buffer and is valid only during the call. */
+export type TakeNode = (height: number, nodes: Buffer, at: number) => void;
+
 /**
  * The roots of the perfect subtrees that a tree consists of, largest first: all that is needed to go on and to
  * tell the root, in a few hashes at any size. `GrowingTree` keeps tiles as well; a check of a log does not need them.
  */
 export class Frontier {
   readonly #nodes = Buffer.alloc((MAX_HEIGHT + 1) * HASH_BYTES);
-  readonly #onNode: (height: number, hash: Buffer) => void;
+  readonly #onNode: TakeNode;
   #count = 0;
   #size = 0;
 
-  /** @param onNode is told the root of each perfect subtree above a leaf, once, when it is complete */
-  constructor(onNode: (height: number, hash: Buffer) => void = () => {}) {
+  /** @param onNode receives the root of each perfect subtree above a leaf, once, when it is complete */
+  constructor(onNode: TakeNode = () => {}) {
     this.#onNode = onNode;
   }
 
@@ -34,7 +37,7 @@ export class Frontier {
       const left = (this.#count - 1) * HASH_BYTES;
       writeNodeHash(nodes, left, nodes, left);
       height++;
-      this.#onNode(height, nodes.subarray(left, left + HASH_BYTES));
+      this.#onNode(height, nodes, left);
     }
     this.#size++;
   }

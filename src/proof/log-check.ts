@@ -4,7 +4,7 @@
  * that no checkpoint confirms.
  */
 import { locate } from "./log-faults.ts";
-import { HASH_BYTES, perfectRoot } from "./merkle.ts";
+import { HASH_BYTES, sha256 } from "./merkle.ts";
 import { Replay } from "./replay.ts";
 import {
   Places,
@@ -91,12 +91,12 @@ async function differentTiles(log: StoredLog, replay: Replay): Promise<readonly 
   return found;
 }
 
-function isOf(tile: Buffer, level: number, index: number, { levels, size }: Replay): boolean {
+function isOf(tile: Buffer, level: number, index: number, replay: Replay): boolean {
+  const { leafTiles, levels, size } = replay;
   const own = levels[level]?.slice(index * TILE_WIDTH, (index + 1) * TILE_WIDTH) ?? [];
   if (level > 0) return tile.equals(Buffer.concat(own).subarray(0, tile.length)) && own.length > 0;
   const isFull = tile.length === TILE_WIDTH * HASH_BYTES;
-  const root = levels[1]?.[index];
   // The leaves of a tile that is not full are compared when there is another reason to.
   if (!isFull) return index * TILE_WIDTH + tile.length / HASH_BYTES <= size;
-  return root !== undefined && perfectRoot(tile, 0, TILE_WIDTH).equals(root);
+  return leafTiles[index]?.equals(sha256(tile)) === true;
 }

@@ -136,6 +136,7 @@ function areHashes(values: readonly Uint8Array[]): boolean {
   return values.every(({ length }) => length === HASH_BYTES);
 }
 
-function sha256(input: Uint8Array | string): Buffer {
+/** The SHA-256 of some bytes, or of a text as UTF-8. */
+export function sha256(input: Uint8Array | string): Buffer {
   return Buffer.from(hash("sha256", input, "binary"), "binary");
 }

@@ -1,14 +1,16 @@
 import { Frontier } from "./frontier.ts";
-import { HASH_BYTES, writeLeafHash } from "./merkle.ts";
+import { HASH_BYTES, sha256, writeLeafHash } from "./merkle.ts";
 import type { KnownCheckpoint } from "./stored-log.ts";
-
-const TILE_HEIGHT = 8;
+import { TILE_HEIGHT, TILE_WIDTH } from "./tiles.ts";
 
 /** Builds the tree of a log again, leaf by leaf, and compares it with every checkpoint on the way. */
 export class Replay {
   readonly #frontier: Frontier;
   readonly #checkpoints: readonly KnownCheckpoint[];
-  readonly #leaf = Buffer.alloc(HASH_BYTES);
+  /** The leaves of the last tile. */
+  readonly #tile = Buffer.alloc(TILE_WIDTH * HASH_BYTES);
+  /** The digest of each full tile of leaves: one hash, where its root would take 255. */
+  readonly leafTiles: Buffer[] = [];
   /** By level from 1: the hashes that the tiles of that level consist of. */
   readonly levels: Buffer[][] = [];
   #next = 0;
@@ -18,9 +20,10 @@ export class Replay {
   /** @param checkpoints the smallest first */
   constructor(checkpoints: readonly KnownCheckpoint[]) {
     this.#checkpoints = checkpoints;
-    this.#frontier = new Frontier((height, hash) => {
+    this.#frontier = new Frontier((height, nodes, at) => {
       if (height % TILE_HEIGHT !== 0) return;
-      (this.levels[height / TILE_HEIGHT] ??= []).push(Buffer.from(hash));
+      const hash = Buffer.from(nodes.subarray(at, at + HASH_BYTES));
+      (this.levels[height / TILE_HEIGHT] ??= []).push(hash);
     });
     this.#compare();
   }
@@ -47,16 +50,27 @@ export class Replay {
 
   /** Appends a line. */
   line(line: Uint8Array): void {
-    writeLeafHash(line, this.#leaf, 0);
-    this.leaves(this.#leaf);
+    writeLeafHash(line, this.#tile, this.#place);
+    this.#push();
   }
 
   /** Appends leaves: their hashes, one after the other. */
   leaves(hashes: Buffer): void {
     for (let at = 0; at < hashes.length; at += HASH_BYTES) {
-      this.#frontier.push(hashes, at);
-      if (this.#checkpoints[this.#next]?.size === this.size) this.#compare();
+      hashes.copy(this.#tile, this.#place, at, at + HASH_BYTES);
+      this.#push();
     }
+  }
+
+  /** The place of the next leaf in its tile. */
+  get #place(): number {
+    return (this.size % TILE_WIDTH) * HASH_BYTES;
+  }
+
+  #push(): void {
+    this.#frontier.push(this.#tile, this.#place);
+    if (this.#place === 0) this.leafTiles.push(sha256(this.#tile));
+    if (this.#checkpoints[this.#next]?.size === this.size) this.#compare();
   }
 
   #compare(): void {

@@ -7,7 +7,8 @@ import { HASH_BYTES, EMPTY_ROOT, isSize, nodeHash, perfectRoot } from "./merkle.
 /** The hashes of a full tile. */
 export const TILE_WIDTH = 256;
 
-const TILE_HEIGHT = 8;
+/** The levels of the tree from the hashes of a tile to its root. */
+export const TILE_HEIGHT = 8;
 
 /** A tile's place, and how many hashes of it exist in a tree. */
 export interface TilePlace {

@@ -42,10 +42,10 @@ export class GrowingTree {
     return this.#size;
   }
 
-  /** Appends leaves: their hashes, one after the other. */
-  append(leaves: Uint8Array): void {
-    for (let at = 0; at < leaves.length; at += HASH_BYTES) {
-      this.#add(0, this.#size, leaves.subarray(at, at + HASH_BYTES));
+  /** Appends leaves: their hashes, one after the other, in a range of a buffer. */
+  append(leaves: Buffer, from = 0, to = leaves.length): void {
+    for (let at = from; at < to; at += HASH_BYTES) {
+      this.#add(0, this.#size, leaves, at);
       this.#size++;
     }
   }
@@ -67,15 +67,14 @@ export class GrowingTree {
   }
 
   /** Puts the hash with this number among those of its level; the tile that it fills is a hash of the next one. */
-  #add(level: number, number: number, hash: Uint8Array): void {
+  #add(level: number, number: number, hashes: Buffer, at: number): void {
     const edge = (this.#edge[level] ??= Buffer.alloc(TILE_WIDTH * HASH_BYTES));
     const offset = number % TILE_WIDTH;
-    edge.set(hash, offset * HASH_BYTES);
+    hashes.copy(edge, offset * HASH_BYTES, at, at + HASH_BYTES);
     if (offset < TILE_WIDTH - 1) return;
-    const index = Math.floor(number / TILE_WIDTH);
     const root = perfectRoot(edge, 0, TILE_WIDTH);
     this.#onHash(level + 1, root);
-    this.#add(level + 1, index, root);
+    this.#add(level + 1, Math.floor(number / TILE_WIDTH), root, 0);
   }
 }
 

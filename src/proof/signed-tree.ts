@@ -30,7 +30,9 @@ export interface TreeStore<Position extends { readonly size: number }> {
   writeHashes(level: number, first: number, hashes: Buffer): Promise<void>;
 }
 
-/** The hashes of one level that are not written yet, and the number of those that are. */
+const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
+
+/** The hashes of one level that are not written yet, in buffers, and the number of those that are. */
 interface PendingHashes {
   written: number;
   readonly hashes: Buffer[];
@@ -43,6 +45,8 @@ export class SignedTree<Position extends { readonly size: number }> {
   readonly #tree: GrowingTree;
   /** By level. */
   readonly #pending: PendingHashes[];
+  /** The last buffer of pending leaves. */
+  #leaves = Buffer.alloc(0);
   #position: Position | undefined;
   #note: string | undefined;
   #signed: { readonly size: number; readonly first: number } | undefined;
@@ -103,7 +107,7 @@ export class SignedTree<Position extends { readonly size: number }> {
 
   /** The number of leaves that are not written yet. */
   get unwritten(): number {
-    return this.#pending[0]?.hashes.length ?? 0;
+    return this.size - (this.#pending[0]?.written ?? 0);
   }
 
   /** The last signed checkpoint, and the number of its leaves. */
@@ -114,20 +118,24 @@ export class SignedTree<Position extends { readonly size: number }> {
   }
 
   /** Adds the next line of the log. */
-  add(line: Buffer): void {
-    const leaf = Buffer.allocUnsafe(HASH_BYTES);
-    writeLeafHash(line, leaf, 0);
-    this.#tree.append(leaf);
-    this.#pending[0]?.hashes.push(leaf);
+  add(line: Uint8Array | string): void {
+    const at = (this.unwritten % TILE_WIDTH) * HASH_BYTES;
+    if (at === 0) {
+      this.#leaves = Buffer.allocUnsafeSlow(TILE_BYTES);
+      this.#pending[0]?.hashes.push(this.#leaves);
+    }
+    writeLeafHash(line, this.#leaves, at);
+    this.#tree.append(this.#leaves, at, at + HASH_BYTES);
   }
 
   /** Writes the hashes of added lines. */
   async flush(): Promise<void> {
     for (const [level, pending] of this.#pending.entries()) {
-      const hashes = pending.hashes.splice(0);
-      if (hashes.length === 0) continue;
-      await this.#own.writeHashes(level, pending.written, Buffer.concat(hashes));
-      pending.written += hashes.length;
+      const count = Math.floor(this.size / TILE_WIDTH ** level) - pending.written;
+      const hashes = Buffer.concat(pending.hashes.splice(0), count * HASH_BYTES);
+      if (count === 0) continue;
+      await this.#own.writeHashes(level, pending.written, hashes);
+      pending.written += count;
     }
   }
 

@@ -2,7 +2,7 @@
 import { nextTurn } from "../../../core/timers.ts";
 import { Contradiction, type SignedTree } from "../../../proof/signed-tree.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { eachLine, readExactly } from "../../log-lines.ts";
+import { eachLine, readInto } from "../../log-lines.ts";
 import type { LogPart } from "./log-sources.ts";
 import type { TreePosition } from "./tree-files.ts";
 
@@ -52,18 +52,19 @@ async function addLines(
   const descriptor = await files.open(path, "r");
   try {
     await files.fsync(descriptor); // they may be acknowledged before they are on disk
-    for (let at = offset, bytes = READ_BYTES; at < end;) {
-      const read = await readExactly(files, descriptor, at, Math.min(bytes, end - at));
+    let buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end - offset));
+    for (let at = offset; at < end;) {
+      const read = buffer.subarray(0, end - at);
+      await readInto(files, descriptor, read, at);
       const whole = at + read.length === end ? read.length : read.lastIndexOf(NEWLINE) + 1;
       if (whole === 0) {
-        bytes *= 2; // a line that is longer
+        buffer = Buffer.allocUnsafe(buffer.length * 2); // a line that is longer
         continue;
       }
       eachLine(read.subarray(0, whole), at, (line) => {
         if (line[0] !== 0) tree.add(line); // a hole never was a line
       });
       at += whole;
-      bytes = READ_BYTES;
       if (tree.unwritten > LEAVES_AT_ONCE) await tree.flush();
       await nextTurn();
     }

@@ -54,7 +54,7 @@ export async function followRows(
   while (last < upTo && tree.unwritten < LEAVES_AT_ONCE) {
     const next = await nextRows(transaction, named, last, upTo);
     await rows.writeRuns(tree.size, next);
-    for (const { line } of next) tree.add(Buffer.from(line));
+    for (const { line } of next) tree.add(line);
     last = next.at(-1)?.row ?? upTo;
   }
   const removedRow = Math.max(removed, ends.removed);

@@ -3,7 +3,11 @@ import assert from "node:assert/strict";
 import { appendFile, cp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { readEvidence } from "../../src/cli/proof-evidence.ts";
 import { newPrivateKey, signerOf, vkeyOf } from "../../src/proof/note.ts";
+import { systemFiles } from "../../src/storage/file-operations.ts";
+import { verifyDirectory } from "../../src/storage/files/verify/directory.ts";
+import { Layout } from "../../src/storage/layout.ts";
 import { run, type Ran } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
 import { linesOfLog, noteAt, signerFor, signLog } from "../support/sign-logs.ts";
@@ -214,6 +218,24 @@ for (const [what, said, damage] of TAMPERINGS) {
     assert.match(problems, said);
   });
 }
+
+test("logs that are checked in a thread have the same findings", async () => {
+  const changed = await copy();
+  const [, second = ""] = await segmentsOf(changed);
+  await edit(join(changed, second), (lines) => lines.splice(4, 1));
+  const kept = noteAt(await linesOfLog(large, "audit"), 500, signerFor("audit", key));
+  const evidence = await readEvidence([vkey], [await keep(kept)]);
+  for (const root of [large, changed]) {
+    const [inThread, here] = await Promise.all(
+      [0, Infinity].map(async (bytes) => {
+        const report = await verifyDirectory(systemFiles, new Layout(root), evidence, bytes);
+        return [report.problems, report.notes, report.logs];
+      }),
+    );
+    assert.deepEqual(inThread, here);
+    assert.equal(here?.[0]?.length, root === large ? 0 : 2);
+  }
+});
 
 test("a log that was rewound with its tree is found by a kept checkpoint alone", async () => {
   const lines = await linesOfLog(large, "audit");

@@ -9,6 +9,9 @@ export interface Finding {
   readonly problem: string;
 }
 
+/** The findings about logs that were checked against checkpoints. */
+export type ProofFindings = Pick<VerifyReport, "problems" | "notes" | "logs">;
+
 /** The most findings of one file. */
 const MAX_A_FILE = 20;
 
@@ -22,6 +25,8 @@ export class VerifyReport implements Findings {
   readonly logs: CheckedLog[] = [];
   organizations = 0;
   files = 0;
+  /** The length of all files. */
+  bytes = 0;
   events = 0;
   readonly #root: string;
   readonly #told = new Map<string, number>();
@@ -39,6 +44,13 @@ export class VerifyReport implements Findings {
     if (told === MAX_A_FILE + 1) {
       this.problems.push({ file: this.#relative(path), problem: "and more of the like" });
     }
+  }
+
+  /** Takes the findings of another part of the check. */
+  add({ problems, notes, logs }: ProofFindings): void {
+    this.problems.push(...problems);
+    this.notes.push(...notes);
+    this.logs.push(...logs);
   }
 
   /** Reports an entry that is neither a file nor a directory. `reading` then skips it. */

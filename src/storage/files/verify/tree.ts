@@ -87,7 +87,10 @@ async function verifyMode(path: string, report: VerifyReport): Promise<boolean> 
   if (mode !== expected) {
     report.problem(path, `has mode ${octal(mode)}, expected ${octal(expected)}`);
   }
-  report.files += found.isDirectory() ? 0 : 1;
+  if (!found.isDirectory()) {
+    report.files++;
+    report.bytes += found.size;
+  }
   return found.isDirectory();
 }
 

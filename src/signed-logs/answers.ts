@@ -44,13 +44,13 @@ export function signedLogsOf({ verifierOf, treeOf, find, signFor }: StoredTrees)
         const what = log === "audit" ? "audit event" : "activity entry";
         throw new NotFound(`There is no ${what} "${id}"`);
       }
-      await currentNote(organization, log);
       const tree = treeOf(organization, log);
-      const prove = async () => proofOf(tree, found.line, await found.index());
-      let proof = await prove();
+      const prove = async (note: string | undefined) =>
+        proofOf(tree, note, found.line, await found.index());
+      let proof = await prove(await currentNote(organization, log));
       if (proof === "unsigned") {
         await signFor(organization, log);
-        proof = await prove();
+        proof = await prove(await tree.lastNote());
       }
       if (proof !== "unsigned" && proof !== "changed") return proof.file;
       throw new Conflict("No checkpoint has the event as it is stored: see the service's log");

@@ -20,22 +20,23 @@ export interface LoggedLine {
 }
 
 /**
- * The proof that the last checkpoint has a line.
+ * The proof that a checkpoint of a tree has a line.
  *
+ * @param note the checkpoint; `undefined` if there is none yet
  * @returns `unsigned` if the checkpoint is older than the line; `changed` if its leaf is that of another line
  */
 export async function proofOf(
-  tree: StoredTree,
+  { tiles }: Pick<StoredTree, "tiles">,
+  note: string | undefined,
   line: Buffer,
   index: number | undefined,
 ): Promise<{ readonly file: string } | "unsigned" | "changed"> {
-  const note = await tree.lastNote();
   const size = note === undefined ? 0 : checkpointOf(note).size;
   if (note === undefined || index === undefined || index >= size) return "unsigned";
   const offset = (index % TILE_WIDTH) * HASH_BYTES;
-  const tile = await tree.tiles(0, Math.floor(index / TILE_WIDTH), (index % TILE_WIDTH) + 1);
+  const tile = await tiles(0, Math.floor(index / TILE_WIDTH), (index % TILE_WIDTH) + 1);
   if (!tile.subarray(offset, offset + HASH_BYTES).equals(leafHash(line))) return "changed";
-  const hashes = await inclusionProof(index, size, tree.tiles);
+  const hashes = await inclusionProof(index, size, tiles);
   return { file: formatProof({ index, hashes, checkpoint: note }) };
 }
 
@@ -57,12 +58,11 @@ export async function proveLine(
   { organization, log }: NamedLog,
   wanted: string,
 ): Promise<ProvenLine> {
-  if ((await tree.lastNote()) === undefined) {
-    throw new Error("The log has no checkpoint: set CHECKPOINT_SECONDS");
-  }
+  const note = await tree.lastNote();
+  if (note === undefined) throw new Error("The log has no checkpoint: set CHECKPOINT_SECONDS");
   if (found === undefined)
     throw new Error(`There is no event "${wanted}" in the ${log} log of "${organization}"`);
-  const proof = await proofOf(tree, found.line, await found.index());
+  const proof = await proofOf(tree, note, found.line, await found.index());
   if (proof === "unsigned") {
     throw new Error("The event is newer than the last checkpoint: try later");
   }

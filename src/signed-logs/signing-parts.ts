@@ -1,6 +1,5 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import { signedLogsOf, type StoredTrees } from "./answers.ts";
 import { CheckpointDelivery, type DeliveredLogs } from "./checkpoint-delivery.ts";
 import { KeptCopies } from "./kept-copies.ts";
 import { logHostOf } from "./log-host.ts";
@@ -10,6 +9,7 @@ import {
   type KeySettings,
   type SigningKeys,
 } from "./signing-keys.ts";
+import type { SignedLogs } from "./store.ts";
 
 /** The settings of signed logs. */
 interface SigningSettings extends KeySettings {
@@ -25,8 +25,8 @@ interface SigningEngine {
   readonly log: Log;
   readonly key: KeptKey;
   readonly keep: DeliveredLogs["keep"];
-  /** The trees; `undefined` until the signing has begun. */
-  readonly trees: () => StoredTrees | undefined;
+  /** The answers from the trees; `undefined` until the signing has begun. */
+  readonly proofs: () => SignedLogs | undefined;
 }
 
 /** The parts of signing that do not depend on where logs are stored. */
@@ -45,14 +45,12 @@ interface SigningParts {
  */
 export async function openSigningParts(
   settings: SigningSettings,
-  { now, log, key, keep, trees }: SigningEngine,
+  { now, log, key, keep, proofs }: SigningEngine,
 ): Promise<SigningParts> {
   const { checkpointFile: file, checkpointUrl: url } = settings;
   const host = logHostOf(settings.baseUrl);
-  const prove: DeliveredLogs["prove"] = async ({ organization, log: name }, from, to) => {
-    const stored = trees();
-    return stored && signedLogsOf(stored).consistency(organization, name, from, to);
-  };
+  const prove: DeliveredLogs["prove"] = async ({ organization, log: name }, from, to) =>
+    proofs()?.consistency(organization, name, from, to);
   return {
     keys: await readSigningKeys(settings, key),
     host,

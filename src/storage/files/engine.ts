@@ -12,6 +12,7 @@ import type { Engine, EngineDemo, EngineFigures, EngineParts, Stores } from "../
 import { signedLogsOf } from "../../signed-logs/answers.ts";
 import { contradictionEntry } from "../../signed-logs/contradiction-entry.ts";
 import { openSigningParts } from "../../signed-logs/signing-parts.ts";
+import type { SignedLogs } from "../../signed-logs/store.ts";
 import { stageFiles } from "../backup/staging.ts";
 import { DamageRegister } from "../damage.ts";
 import { checkFormat, readOrCreateSecret, closeToOthers } from "../data-directory.ts";
@@ -80,7 +81,7 @@ async function openDirectory(
   const demo = await openDemo(parts, files, layout);
   const damage = new DamageRegister(files, log);
   const own = await openStores(parts, files, layout, damage, opened);
-  const { audit, fleet, activity, organizations, notary, ...others } = own;
+  const { audit, fleet, activity, organizations, notary, proofs, ...others } = own;
   const stores = { ...others, organizations, fleet, audit, activity, users: organizations.users };
   return {
     stores,
@@ -88,7 +89,7 @@ async function openDirectory(
     secret,
     catalogCopy: catalogCopy(files, layout),
     ...(demo && { demo }),
-    ...(notary && { proofs: signedLogsOf(storedTreesOf(files, layout, notary, audit)) }),
+    ...(proofs && { proofs }),
     move: moveOf(files, layout, unfinished, { activity, audit }),
     directory: {
       socketPath: layout.socket,
@@ -157,6 +158,7 @@ async function openStores(
   opened.keep(rollouts.changes);
   const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
   let notary: Notary | undefined;
+  let proofs: SignedLogs | undefined;
   const threads = files === systemFiles ? new IndexThreads() : undefined;
   const audit = opened.keep(
     new FileAuditStore({
@@ -197,7 +199,7 @@ async function openStores(
         readOrCreate: () => readOrCreateLogKey(files, layout),
       },
       keep: async (named, note) => notary?.keep(named, note),
-      trees: () => notary && storedTreesOf(files, layout, notary, audit),
+      proofs: () => proofs,
     });
     notary = opened.keep(
       new Notary({
@@ -207,8 +209,9 @@ async function openStores(
           activity.append(found.organization, contradictionEntry(found, createIds(now), now())),
       }),
     );
+    proofs = signedLogsOf(storedTreesOf(files, layout, notary, audit));
   }
-  const signed = { fleet, audit, activity, notary };
+  const signed = { fleet, audit, activity, notary, proofs };
   return { organizations, keys, settings, overrides, policies, rollouts, ...signed };
 }
 

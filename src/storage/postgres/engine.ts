@@ -4,6 +4,7 @@ import { createIds } from "../../core/ids.ts";
 import type { Engine, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { signedLogsOf } from "../../signed-logs/answers.ts";
 import { openSigningParts } from "../../signed-logs/signing-parts.ts";
+import type { SignedLogs } from "../../signed-logs/store.ts";
 import { ActivityLimit, PostgresActivity } from "./activity.ts";
 import { PostgresAudit } from "./audit.ts";
 import type { Database } from "./database.ts";
@@ -43,7 +44,11 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
     const demo = await prepareDemo(database, parts);
     await createDefaultOrganization(database, parts.now());
     const secret = await sharedSecret(database);
-    const { stores, storesOver, figures, signer } = await openStores(database, parts, opened);
+    const { stores, storesOver, figures, signer, proofs } = await openStores(
+      database,
+      parts,
+      opened,
+    );
     const health = new DatabaseHealth(database, signer);
     return {
       stores,
@@ -56,7 +61,7 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
         throttle: sharedThrottle(database, parts.now),
         tickets: ticketRecords(database),
       },
-      ...(signer && { proofs: signedLogsOf(storedTreesOf(database, signer)) }),
+      ...(proofs && { proofs }),
       move,
       health: () => health.check(),
       figures,
@@ -70,6 +75,7 @@ async function openStores(
   opened: CloseStack,
 ) {
   let signer: LogSigner | undefined;
+  let proofs: SignedLogs | undefined;
   const removing: Removing = async (organization, name) =>
     signer?.sign({ organization, log: name });
   const uses = opened.keep(new KeyUses(database, log));
@@ -101,11 +107,12 @@ async function openStores(
       ...{ now, log },
       key: { read: () => readLogKey(database), readOrCreate: () => sharedLogKey(database) },
       keep: async (named, note) => signer?.keep(named, note),
-      trees: () => signer && storedTreesOf(database, signer),
+      proofs: () => proofs,
     });
     signer = opened.keep(
       await LogSigner.open({ ...{ database, now, log, ids: createIds(now) }, ...signing }),
     );
+    proofs = signedLogsOf(storedTreesOf(database, signer));
   }
   let counted: Omit<EngineFigures, "audit"> = { organizations: 0, fleet: { online: 0, total: 0 } };
   const count = async (): Promise<typeof counted> => {
@@ -119,5 +126,5 @@ async function openStores(
     counted = await count().catch(() => counted);
     return { ...counted, audit: audit.figures };
   };
-  return { stores: stores satisfies Stores, storesOver, figures, signer };
+  return { stores: stores satisfies Stores, storesOver, figures, signer, proofs };
 }

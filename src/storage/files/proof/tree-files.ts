@@ -11,7 +11,7 @@ import type { TreeStore } from "../../../proof/signed-tree.ts";
 import { TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";
 import { makeDurableDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { endOfLog, readExactly } from "../../log-lines.ts";
+import { endOfLastAppend, endOfLog, readExactly } from "../../log-lines.ts";
 import { damaged, readSnapshot, syncDirectory, writeSnapshot } from "../../snapshot.ts";
 import type { FoundLine } from "./find-line.ts";
 
@@ -97,7 +97,7 @@ export class TreeFiles implements TreeStore<TreePosition> {
   /** The last signed checkpoint, as a note. */
   async lastNote(): Promise<string | undefined> {
     const line = await this.#reading(this.checkpoints, async (descriptor, size) => {
-      const end = await endOfLog(this.#files, this.checkpoints, size);
+      const end = await endOfLastAppend(this.#files, descriptor, size);
       const start = Math.max(0, end - LAST_BYTES);
       const tail = await readExactly(this.#files, descriptor, start, end - start);
       return tail.toString("utf8").split("\n").at(-2);

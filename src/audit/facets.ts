@@ -22,15 +22,20 @@ export const FACET_FIELDS: readonly (readonly [FacetName, EventFieldName])[] = F
   (facet) => [facet, FILTERED_FIELDS.find(({ filter }) => filter === facet)?.name ?? "reason"],
 );
 
-/** The longest value that is listed, in characters: runtimes choose texts of any length. */
-export const LONGEST_VALUE = 256;
+/** The longest value that is listed, in characters: runtimes send texts of up to 64 KiB. */
+export const LONGEST_LISTED = 256;
+
+/** Whether facets, counts and suggestions list a value of a field. */
+export function isListed(value: string): boolean {
+  return value.length <= LONGEST_LISTED;
+}
 
 /** A value of a field, and the number of events that have it. */
 export type ValueCount = readonly [value: string, events: number];
 
 /** Sorts values by their events, then by the value in lower case, and takes the first ones. */
 export function mostFrequent(counts: Iterable<ValueCount>, most: number): readonly ValueCount[] {
-  const listed = [...counts].filter(([value]) => value !== "" && value.length <= LONGEST_VALUE);
+  const listed = [...counts].filter(([value]) => value !== "" && isListed(value));
   // Most values have too few events, so that only few texts are compared.
   const least =
     Float64Array.from(listed, ([, events]) => events)

@@ -1,4 +1,4 @@
-import { isListedProvider } from "../audit/listed-provider.ts";
+import { isListed } from "../audit/facets.ts";
 import type { AuditActivity } from "../audit/store.ts";
 import type { CatalogEnvelope } from "../catalog/view.ts";
 import type { FleetCounts } from "../fleet/store.ts";
@@ -19,7 +19,7 @@ export function dashboardCounts(
     ai_operations: activity.ai,
     ai_commands_today: activity.ai,
     // Names come from runtimes: `fromEntries` makes even `__proto__` an ordinary property.
-    by_provider: Object.fromEntries(activity.byProvider.filter(([name]) => isListedProvider(name))),
+    by_provider: Object.fromEntries(activity.byProvider.filter(([name]) => isListed(name))),
     capabilities: catalog.capabilities,
     providers: catalog.providers,
     policy_version: policyVersion,

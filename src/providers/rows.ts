@@ -1,4 +1,4 @@
-import { isListedProvider } from "../audit/listed-provider.ts";
+import { isListed } from "../audit/facets.ts";
 import type { ProviderActivity } from "../audit/store.ts";
 import type { CatalogProvider } from "../catalog/schema.ts";
 import type { CatalogView } from "../catalog/view.ts";
@@ -57,6 +57,6 @@ export const MOST_NAMED = 10_000;
  * without duplicates.
  */
 export function allProviderNames(view: CatalogView, named: Iterable<string>): string[] {
-  const listed = [...named].filter(isListedProvider);
+  const listed = [...named].filter(isListed);
   return [...new Set([...view.declared.keys(), ...listed])].sort();
 }

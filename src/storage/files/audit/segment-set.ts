@@ -6,6 +6,7 @@
  */
 import type { Awaitable } from "../../../core/caller.ts";
 import { join } from "node:path";
+import { isListed } from "../../../audit/facets.ts";
 import type { AuditUsage } from "../../../audit/store.ts";
 import { DamageFound, damagedPath, type DamageRegister } from "../../damage.ts";
 import { listDirectory } from "../../directories.ts";
@@ -18,7 +19,6 @@ import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import { GrowingIndex, indexLines } from "./index/growing-index.ts";
 import type { IndexThreads } from "./sidecar/index-threads.ts";
 import { SealedIndex } from "./index/sealed-index.ts";
-import { LONGEST_LISTED } from "./index/fields.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { writeSidecar } from "./sidecar/writer.ts";
@@ -165,7 +165,7 @@ export class SegmentSet {
       for (let code = 1; code <= dictionary.size; code++) {
         if (names.size >= most) return names;
         const name = await dictionary.listedValueOf(code);
-        if (name !== "" && name.length <= LONGEST_LISTED) names.add(name);
+        if (name !== "" && isListed(name)) names.add(name);
         if (code % 256 === 0) await yielder.step();
       }
     }

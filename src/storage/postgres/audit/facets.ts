@@ -4,7 +4,7 @@
  */
 import {
   FACET_FIELDS,
-  LONGEST_VALUE,
+  LONGEST_LISTED,
   mostFrequent,
   type FacetName,
 } from "../../../audit/facets.ts";
@@ -25,7 +25,7 @@ const COLUMNS = FACET_FIELDS.map(([facet, field]) => {
   const column = field === "policy_decision" ? "decision" : field;
   const text = facet === "reason" ? `left(${SEARCH_PARTS.reason}, -1)` : column;
   // A text of 256 UTF-16 units may take six times as many characters in the form of the database.
-  return { facet, text: `CASE WHEN length(${text}) <= ${6 * LONGEST_VALUE} THEN ${text} END` };
+  return { facet, text: `CASE WHEN length(${text}) <= ${6 * LONGEST_LISTED} THEN ${text} END` };
 });
 const NAMES = COLUMNS.map(({ facet }) => `f_${facet}`);
 

@@ -1,7 +1,7 @@
 /** Events in the form in which they are sent to the database. */
 import { createHash } from "node:crypto";
 import type { AuditEvent } from "../../../audit/schema.ts";
-import { isListedProvider } from "../../../audit/listed-provider.ts";
+import { isListed } from "../../../audit/facets.ts";
 import { DAY_MS } from "../../../core/clock.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import { fromText, SEPARATOR, toText } from "../text.ts";
@@ -109,7 +109,7 @@ export function searchForm(text: string): string {
 /** The name under which a provider is counted. */
 export function providerKey(provider: string): string {
   const column = columnOf(provider);
-  if (isListedProvider(provider) && Buffer.byteLength(column) <= MOST_KEY_BYTES) return column;
+  if (isListed(provider) && Buffer.byteLength(column) <= MOST_KEY_BYTES) return column;
   return FIELD_END + createHash("sha256").update(column).digest("hex");
 }
 

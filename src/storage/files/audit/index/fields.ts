@@ -45,9 +45,6 @@ export function byCodedName<T>(make: (name: CodedName) => T): Readonly<Record<Co
   return recordOf(CODED_FIELDS.map(({ name }) => [name, make(name)]));
 }
 
-/** The longest name in lists, in characters: runtimes can report names of any length. */
-export const LONGEST_LISTED = 256;
-
 export type Column = Uint8Array | Uint16Array | Uint32Array;
 
 /** The number of values of the packed facets: decision, consumer and `ai` in one byte a row. */

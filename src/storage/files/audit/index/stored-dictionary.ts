@@ -4,10 +4,11 @@
  * memory, however long it is: its digest, its code, and the end of its text.
  */
 import { createHash } from "node:crypto";
+import { LONGEST_LISTED } from "../../../../audit/facets.ts";
 import type { Work } from "../../../../core/work.ts";
 import type { OnDemandSections } from "../sidecar/on-demand-sections.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { LONGEST_LISTED, type CodedName } from "./fields.ts";
+import type { CodedName } from "./fields.ts";
 import { sortedByKey } from "./sorting.ts";
 
 /** The 32-bit words of a digest. With 128 bits, texts of one digest cannot be found, even on purpose. */

@@ -4,11 +4,12 @@
  * a million rows is reused for a second, so that many dashboards over a busy day cost one scan; a smaller
  * scan is repeated for each query, and includes every event that was acknowledged before.
  */
+import { isListed } from "../../../../audit/facets.ts";
 import type { AuditActivity } from "../../../../audit/store.ts";
 import { DAY_MS, SECOND_MS } from "../../../../core/clock.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import { Queue } from "../../../queue.ts";
-import { decisionOfFacets, isAi, LONGEST_LISTED, PACKED_FACETS } from "../index/fields.ts";
+import { decisionOfFacets, isAi, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { segmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, segmentViewOf, type SegmentView } from "./select-rows.ts";
@@ -173,8 +174,7 @@ async function mostUsed(
     for (const [code, count] of await greatest(events.entries(), MOST_NAMES, yielder)) {
       if (code === 0 || count === 0) continue;
       const name = await index.fields.provider.dictionary.listedValueOf(code);
-      if (name !== "" && name.length <= LONGEST_LISTED)
-        totals.set(name, (totals.get(name) ?? 0) + count);
+      if (name !== "" && isListed(name)) totals.set(name, (totals.get(name) ?? 0) + count);
     }
     await yielder.step();
   }

@@ -14,10 +14,9 @@ import { readBuildInfo } from "./build-info.ts";
 import { openCatalog, readShippedCatalog } from "./catalog/source.ts";
 import type { Config } from "./config.ts";
 import { listenForCommands } from "./control/server.ts";
-import { DEFAULT_ORGANIZATION } from "./core/caller.ts";
+import { DEFAULT_ORGANIZATION, isAccepted } from "./core/caller.ts";
 import type { Clock } from "./core/clock.ts";
 import { type CloseStack, openParts } from "./core/close-stack.ts";
-import { Refusal, Unavailable } from "./core/errors.ts";
 import { hourly } from "./core/hourly.ts";
 import { createIds, type IdSource } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
@@ -258,15 +257,8 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
 
 /** Checks the credentials of a ticket that another server may have made. */
 function acceptTickets(resolveCaller: CallerResolver): AcceptCredentials {
-  return async (credentials, surface, organization) => {
-    try {
-      const caller = await resolveCaller(TICKET_DEMAND, surface, credentials);
-      return caller.organization === organization;
-    } catch (error) {
-      if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
-      throw error;
-    }
-  };
+  return (credentials, surface, organization) =>
+    isAccepted(() => resolveCaller(TICKET_DEMAND, surface, credentials), organization);
 }
 
 /** Turns of large answers; one user gets at most half of them. */

@@ -1,6 +1,6 @@
 /** Tickets that every server of a deployment can redeem. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { GivenCredentials } from "../auth/caller.ts";
+import type { Credentials } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { Surface } from "../http/route.ts";
@@ -24,13 +24,13 @@ export interface TicketRecords {
 
 /** Whether credentials are accepted at present, for a caller of an organization. */
 export type AcceptCredentials = (
-  credentials: GivenCredentials,
+  credentials: Credentials,
   surface: Surface,
   organization: string,
 ) => Promise<boolean>;
 
 interface Sealed extends Omit<TicketGrant, "isAllowed"> {
-  readonly credentials: GivenCredentials;
+  readonly credentials: Credentials;
 }
 
 const CIPHER = "aes-256-gcm";
@@ -59,11 +59,7 @@ export class SharedTickets implements TicketOffice {
     });
   }
 
-  async issue(
-    grant: TicketGrant,
-    caller: Party,
-    credentials: GivenCredentials,
-  ): Promise<IssuedTicket> {
+  async issue(grant: TicketGrant, caller: Party, credentials: Credentials): Promise<IssuedTicket> {
     const issued = this.#own.issue(grant, caller);
     const { ticket, expiresAt } = issued;
     const { isAllowed: _, ...kept } = grant;

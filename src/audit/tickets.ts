@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { GivenCredentials } from "../auth/caller.ts";
-import type { Actor, Awaitable } from "../core/caller.ts";
+import type { Actor, Awaitable, Credentials } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
@@ -37,7 +36,7 @@ export interface TicketOffice {
    * @param caller surface, organization and network
    * @throws TooMany at the limit, if the caller's own address holds the most tickets
    */
-  issue(grant: TicketGrant, caller: Party, credentials: GivenCredentials): Awaitable<IssuedTicket>;
+  issue(grant: TicketGrant, caller: Party, credentials: Credentials): Awaitable<IssuedTicket>;
 
   /** The grant of a ticket; `undefined` if it is unknown, used, expired, or of another surface. */
   find(ticket: string, surface: Surface): Awaitable<TicketGrant | undefined>;

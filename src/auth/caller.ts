@@ -6,6 +6,7 @@ import {
   DEFAULT_ORGANIZATION,
   type Awaitable,
   type Caller,
+  type Credentials,
   type ShownToken,
   type UserActor,
 } from "../core/caller.ts";
@@ -21,12 +22,6 @@ export interface Demand {
   readonly access: "open" | "user" | "always";
   readonly keys?: KeyGrant;
   readonly role?: Role;
-}
-
-/** The credentials of a request; `undefined` if a header was not sent. */
-export interface GivenCredentials {
-  readonly authorization: string | undefined;
-  readonly apiKey: string | undefined;
 }
 
 /** The properties of a user that decide whether a token is accepted. */
@@ -71,7 +66,7 @@ export interface CallerParts {
 export type CallerResolver = (
   demand: Demand,
   surface: "public" | "v1" | "portal",
-  credentials: GivenCredentials,
+  credentials: Credentials,
 ) => Awaitable<Caller>;
 
 interface Person {

@@ -1,3 +1,11 @@
+import { Refusal, Unavailable } from "./errors.ts";
+
+/** The credentials in a request's headers; `undefined` if a header was not sent. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
 /** The user or API key behind a request whose credentials were accepted. */
 export type Actor = UserActor | KeyActor;
 
@@ -38,3 +46,21 @@ export const DEFAULT_ORGANIZATION = "default";
 
 /** A value if it is available now, otherwise a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
+
+/**
+ * Whether credentials that were accepted before are still accepted, for the same organization.
+ *
+ * @param resolve resolves the caller, or throws the refusal
+ * @throws Unavailable if the credentials cannot be looked up: they may still be valid
+ */
+export async function isAccepted(
+  resolve: () => Awaitable<Caller>,
+  organization: string | undefined,
+): Promise<boolean> {
+  try {
+    return (await resolve()).organization === organization;
+  } catch (error) {
+    if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
+    throw error;
+  }
+}

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { networkOf } from "../core/address.ts";
-import type { Caller } from "../core/caller.ts";
-import { Refusal, Unavailable } from "../core/errors.ts";
+import { isAccepted, type Caller, type Credentials } from "../core/caller.ts";
+import { Refusal } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { onFollowed } from "./pipeline.ts";
@@ -12,7 +12,6 @@ import {
   CLIENT_GONE,
   ClientGone,
   type AcceptanceCheck,
-  type Credentials,
   type WaitingClient,
 } from "./waiting-client.ts";
 
@@ -107,15 +106,7 @@ export class Exchange<Needs = unknown> implements WaitingClient {
     const { row, surface } = this.endpoint;
     const { credentials } = this;
     const organization = this.caller?.organization;
-    return async () => {
-      try {
-        return (await resolveCaller(row, surface, credentials)).organization === organization;
-      } catch (error) {
-        // `Unavailable`: the credentials could not be looked up, so they are not known to be invalid.
-        if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
-        throw error;
-      }
-    };
+    return () => isAccepted(() => resolveCaller(row, surface, credentials), organization);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Awaitable, Caller } from "../core/caller.ts";
+import type { Awaitable, Caller, Credentials } from "../core/caller.ts";
 import type { Stopwatch } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
@@ -11,7 +11,6 @@ import type { Reply } from "./reply.ts";
 import type { Router } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
-import type { Credentials } from "./waiting-client.ts";
 
 /** Turns credentials into a caller, or throws the refusal. */
 export type ResolveCaller = (

@@ -1,5 +1,5 @@
 /** The client of a request, as far as long-running work needs it. */
-import type { Awaitable } from "../core/caller.ts";
+import type { Awaitable, Credentials } from "../core/caller.ts";
 import { Refusal } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
 
@@ -9,12 +9,6 @@ export const CLIENT_GONE = 499;
 /** The reason why a request was abandoned. It is never sent; only the request log shows it. */
 export class ClientGone extends Refusal {
   readonly status = CLIENT_GONE;
-}
-
-/** The credentials in a request's headers. */
-export interface Credentials {
-  readonly authorization: string | undefined;
-  readonly apiKey: string | undefined;
 }
 
 /** Checks whether credentials that were accepted before would still be accepted. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { NotFound, Unauthenticated } from "../../src/core/errors.ts";
-import type { Credentials } from "../../src/http/waiting-client.ts";
+import type { Credentials } from "../../src/core/caller.ts";
 import { later, reply, text, type Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
 import { ORIGIN, serve, until } from "./serve.ts";

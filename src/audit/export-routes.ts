@@ -10,13 +10,7 @@ import {
   exportView,
   type ExportNeeds,
 } from "./export.ts";
-import {
-  bomParameter,
-  EXPORT_TYPES,
-  exportFormats,
-  exportTicket,
-  formatParameter,
-} from "./export-schema.ts";
+import { bomParameter, EXPORT_TYPES, exportTicket, formatParameter } from "./export-schema.ts";
 import { filterQuery, SEARCH } from "./filter.ts";
 import type { TicketOffice } from "./tickets.ts";
 
@@ -63,8 +57,7 @@ export const auditExportRoutes = [
       after: ({ query }) => query,
     },
     handle({ organization, query, client }, needs: Needs) {
-      const format = exportFormats.find((one) => one === query.format) ?? "ndjson";
-      const view = exportView(format, query.bom === "true", query);
+      const view = exportView(query.format, query.bom === "true", query);
       const { party, gone } = client;
       const reader = { party, gone, isAllowed: client.acceptance() };
       return answerExport(needs, organization, view, reader);

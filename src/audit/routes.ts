@@ -228,7 +228,7 @@ export const auditRoutes = [
     replies: { 200: auditHistogram },
     refuses: [400, 500],
     async handle({ organization, query, client }, { audit, now }: Needs) {
-      const interval = intervals.find((one) => one === query.interval) ?? "1h";
+      const { interval } = query;
       const buckets = bucketsFor(interval, filterOf(query), now());
       const { filter, start, end, intervalMs } = buckets;
       const range = [start, end, intervalMs] as const;

@@ -22,19 +22,18 @@ export type QueryParameters = Readonly<Record<string, QueryParameter>>;
 
 /** The values of the declared parameters. */
 export type QueryOf<Q extends QueryParameters> = {
-  readonly [K in keyof Q]: Q[K] extends { readonly default: infer D }
-    ? D extends number
-      ? number
-      : string
-    : | (Q[K] extends { readonly type: "integer" }
-          ? number
-          : Q[K] extends { readonly type: "array" }
-            ? readonly string[]
-            : Q[K] extends { readonly enum: readonly (infer V)[]; readonly forgiving?: never }
-              ? V
-              : string)
-      | undefined;
+  readonly [K in keyof Q]: Q[K] extends { readonly default: string | number }
+    ? ValueOf<Q[K]>
+    : ValueOf<Q[K]> | undefined;
 };
+
+type ValueOf<P> = P extends { readonly type: "integer" }
+  ? number
+  : P extends { readonly type: "array" }
+    ? readonly string[]
+    : P extends { readonly enum: readonly (infer V)[]; readonly forgiving?: never }
+      ? V
+      : string;
 
 type Value = string | number | readonly string[] | undefined;
 type Values = Readonly<Record<string, Value>>;

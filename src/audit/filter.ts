@@ -1,4 +1,5 @@
 /** The filters of lists, exports, streams and histograms of events: one definition for all. */
+import { consumers, decisions } from "../core/decision.ts";
 import { readMoment } from "../core/moment.ts";
 import { dateTime, string } from "../core/schema-parts.ts";
 import type { StringSchema } from "../core/schema.ts";
@@ -12,7 +13,6 @@ import {
   type ExactFilter,
   type ExcludingFilter,
 } from "./event-fields.ts";
-import { consumers, decisions } from "./schema.ts";
 import type { AuditFilter } from "./store.ts";
 
 const EITHER_CASE = [...decisions, ...decisions.map((word) => word.toLowerCase())];

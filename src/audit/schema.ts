@@ -1,3 +1,4 @@
+import { consumers, decisions } from "../core/decision.ts";
 import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import {
@@ -10,13 +11,6 @@ import {
   type EventFieldType,
 } from "./event-fields.ts";
 import { FACETS } from "./facets.ts";
-
-const decisions = ["ALLOWED", "DENIED"] as const;
-const consumers = ["human", "ai", "ci"] as const;
-
-export type Decision = (typeof decisions)[number];
-export type Consumer = (typeof consumers)[number];
-export { consumers, decisions };
 
 /** The ids of events: printable ASCII without spaces. */
 export const EVENT_ID = { pattern: "^[!-~]+$", minLength: 1, maxLength: 128 } as const;

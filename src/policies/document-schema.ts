@@ -3,6 +3,7 @@
  * documents by it, and the service offers it to editors. The checker alone has the rules that the schema
  * cannot express: ids of rules are unique, a pattern for consumers matches one, and the tests pass.
  */
+import { consumers } from "../core/decision.ts";
 import { boolean, word } from "../core/schema-parts.ts";
 import {
   SCHEMA_NAME,
@@ -12,7 +13,7 @@ import {
   type RULE_KEYS,
   type TEST_KEYS,
 } from "./document-keys.ts";
-import { consumers, effects, modes } from "./schema.ts";
+import { effects, modes } from "./schema.ts";
 
 /** The key of anything that the checker does not read. */
 export const FREE_KEY = "^x-";

@@ -4,10 +4,11 @@
  * is a shell text and is judged by the commands that it runs: it is denied if one of them is denied, and
  * allowed if all of them are allowed.
  */
+import type { Decision } from "../core/decision.ts";
 import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
 import { splitCommand } from "./command-parts.ts";
 import { type Glob, globOf, matchesGlob } from "./glob.ts";
-import type { Effect, Mode, PolicyDecision } from "./schema.ts";
+import type { Effect, Mode } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 
 /** One way to match a command: as a whole, by its first words, or with `*` for any characters. */
@@ -73,7 +74,7 @@ export interface PolicyDocument {
 
 /** A decision and the rule that made it; null if the default decided. */
 export interface Verdict {
-  readonly decision: PolicyDecision;
+  readonly decision: Decision;
   readonly rule: string | null;
   readonly reason: string | null;
 }
@@ -153,7 +154,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
 }
 
 /** The decision that an effect stands for, as the API spells it. */
-export function decisionOf(effect: Effect): PolicyDecision {
+export function decisionOf(effect: Effect): Decision {
   return effect === "allow" ? "ALLOWED" : "DENIED";
 }
 

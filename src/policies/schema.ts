@@ -1,18 +1,14 @@
+import { consumers, decisions } from "../core/decision.ts";
 import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
-const decisions = ["ALLOWED", "DENIED"] as const;
-const consumers = ["human", "ai", "ci"] as const;
-const effects = ["allow", "deny"] as const;
-const modes = ["enforce", "observe"] as const;
-
-/** The decision of a policy on a command. */
-export type PolicyDecision = (typeof decisions)[number];
-/** The decision of a rule on the commands that it matches. */
+/** The decisions of a rule on the commands that it matches. */
+export const effects = ["allow", "deny"] as const;
 export type Effect = (typeof effects)[number];
+
 /** Whether runtimes stop what a document denies, or let it run and report it. */
+export const modes = ["enforce", "observe"] as const;
 export type Mode = (typeof modes)[number];
-export { consumers, effects, modes };
 
 const EXAMPLE = `schema: signalbox/policy/v1
 default: deny

@@ -4,6 +4,7 @@
  * tests are run, since a policy that fails its own tests must not be published.
  */
 import { isAlias, isMap, isScalar, type Node, type YAMLMap } from "yaml";
+import { consumers } from "../core/decision.ts";
 import { oneOf } from "../core/validate.ts";
 import {
   MATCH_KEYS,
@@ -36,7 +37,7 @@ import {
 } from "./evaluate.ts";
 import { globOf, matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
-import { consumers, type Effect } from "./schema.ts";
+import type { Effect } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
 import { TooMuchWork, StepBudget } from "./step-budget.ts";
 

@@ -2,8 +2,8 @@
  * Compares the decisions of a document on recorded events with those of another document, or with the recorded ones,
  * and counts the changes.
  */
+import type { Decision } from "../core/decision.ts";
 import type { Verdict } from "../policies/evaluate.ts";
-import type { PolicyDecision } from "../policies/schema.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { type Documents, Judge } from "./judge.ts";
 import { type NotReplayable, REASONS } from "./reasons.ts";
@@ -44,7 +44,7 @@ interface RuleCount extends Changes {
 /** The decisions about equal commands. */
 interface Known {
   /** The base's decision; `undefined` if the recorded ones count. */
-  readonly was: PolicyDecision | undefined;
+  readonly was: Decision | undefined;
   readonly now: Verdict;
   readonly rule: RuleCount;
   /** Whether one of the commands is an example. */
@@ -102,7 +102,7 @@ export class Tally {
    * @throws TooMuchWork when the decisions exceed the limit of steps
    */
   add(event: RecordedRow): void {
-    const recorded = this.#hasBase ? undefined : (event.policy_decision as PolicyDecision);
+    const recorded = this.#hasBase ? undefined : (event.policy_decision as Decision);
     if (!this.#hasBase && recorded === undefined) return this.#leaveOut("no_decision");
     const known = this.#judge.of(event);
     if (typeof known === "string") return this.#leaveOut(known);

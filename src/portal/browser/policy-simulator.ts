@@ -1,4 +1,5 @@
-import type { Mode, PolicyDecision } from "../../policies/schema.ts";
+import type { Decision } from "../../core/decision.ts";
+import type { Mode } from "../../policies/schema.ts";
 import { html, type Html } from "../html.ts";
 import { decisionBadge } from "../pages/parts.ts";
 import { call, isSignedOut, reasonOf } from "./api.ts";
@@ -9,7 +10,7 @@ const PAUSE_MS = 400;
 const MOST_COMMANDS = 20;
 
 interface Simulation {
-  readonly decision: PolicyDecision;
+  readonly decision: Decision;
   readonly mode: Mode;
   readonly rule: string | null;
   readonly reason: string | null;

@@ -3,8 +3,8 @@
  * its text. A column has the codes of one field, in as few bytes as they need.
  */
 import { EVENT_FIELDS, recordOf, type EventField } from "../../../../audit/event-fields.ts";
-import { consumers, decisions } from "../../../../audit/schema.ts";
 import type { AuditFilter } from "../../../../audit/store.ts";
+import { consumers, decisions } from "../../../../core/decision.ts";
 
 /** Long texts: each distinct text is kept once, in lower case and with trigram filters. */
 export const LONG_FIELDS = ["command", "reason"] as const;

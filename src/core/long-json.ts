@@ -1,16 +1,16 @@
 /**
- * Parses long JSON texts (RFC 8259) in small parts, so that a body of several MiB never blocks the
- * event loop. One pass over the bytes follows strings and brackets. When about 32 KiB are pending,
- * their complete members are parsed by `JSON.parse`. A longer list, object or string is broken up:
- * it is assembled from its parts. Results and errors equal those of parsing the whole text at once.
+ * Parses long JSON texts (RFC 8259) in small parts, so that a body of several MiB never blocks the event loop. One pass
+ * over the bytes follows strings and brackets. When about 32 KiB are pending, `JSON.parse` parses their complete
+ * members. A longer list, object or string is assembled from its parts. Results and errors equal those of one parse.
  *
- * Invariant: the broken-up values are the outermost ones of the stack, and all bytes before `#from`
- * are parsed. So the pending bytes belong to the innermost broken-up value.
+ * Invariant: the values that are broken up into parts are the outermost ones of the stack, and all bytes before `#from`
+ * are parsed. So the pending bytes belong to the innermost of these values.
  */
 import { isAscii } from "node:buffer";
 import { BadInput } from "./errors.ts";
-import { describeFault, findFault, MAX_JSON_DEPTH, mendSurrogates } from "./json.ts";
-import { refuseSurrogates, tooDeep } from "./json.ts";
+import { describeFault, findFault } from "./json-fault.ts";
+import { MAX_JSON_DEPTH, tooDeep } from "./json.ts";
+import { mendSurrogates, refuseSurrogates } from "./surrogates.ts";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isBlank, isToken } from "./json-tokens.ts";
 import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-tokens.ts";
 import { NameCount } from "./name-count.ts";

@@ -3,12 +3,10 @@
  * without holding or parsing all of it. A cut string ends in an ellipsis. It works on bytes: a character,
  * an escape or a pair of escaped surrogates is kept or dropped as a whole, even across two pieces.
  */
+import { BACKSLASH, LETTER_U, QUOTE } from "./json-tokens.ts";
 import { Yielder } from "./yielder.ts";
 import type { Pieces } from "./pieces.ts";
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const LETTER_U = 0x75;
 const ELLIPSIS = Buffer.from("…");
 /** About a tenth of a millisecond of work. */
 const PIECE_BYTES = 64 << 10;

@@ -7,13 +7,9 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../core/errors.ts";
-import {
-  findLoneSurrogate,
-  LONE_SURROGATE_FAULT,
-  mendSurrogates,
-  parseJson,
-} from "../core/json.ts";
+import { parseJson } from "../core/json.ts";
 import { LONG_JSON_BYTES, parseLongJson } from "../core/long-json.ts";
+import { findLoneSurrogate, LONE_SURROGATE_FAULT, mendSurrogates } from "../core/surrogates.ts";
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
 import { Yielder } from "../core/yielder.ts";

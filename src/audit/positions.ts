@@ -1,8 +1,6 @@
 /** Positions of lists and streams: numbers inside the engine, bytes outside it. */
+import { FIRST_MS, LAST_MS } from "../core/time.ts";
 import { UnknownPosition, type Position } from "./store.ts";
-
-const FIRST_MS = -62_167_219_200_000; // 0000-01-01T00:00:00Z
-const LAST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
 
 /**
  * An event's place in a list. Lists are sorted by `timestamp` (milliseconds), then by `row`, which

@@ -11,7 +11,7 @@ const CANONICAL =
 
 /** The first moment that a timestamp can denote: 0000-01-01T00:00:00Z. */
 export const FIRST_MS = Date.UTC(2000, 0, 1) - 2000 * 365.2425 * 86_400_000;
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+export const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * Reads a timestamp with any offset. A leap second (`:60`) counts as the last millisecond before

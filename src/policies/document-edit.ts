@@ -69,13 +69,6 @@ export function offsetOfException({ root }: EditableDocument, id: string): numbe
   return isSeq(except) ? (except.items[0] as Node).range?.[0] : undefined;
 }
 
-/** The line of an offset, counted from 1. */
-export function lineAt(text: string, offset: number): number {
-  const problems = new Problems(text);
-  problems.add(offset, "");
-  return problems.list()[0]?.line ?? 1;
-}
-
 function textWithException(
   text: string,
   rule: YAMLMap,

@@ -8,7 +8,6 @@ import { isMap, isSeq, type YAMLMap } from "yaml";
 import {
   editable,
   indented,
-  lineAt,
   offsetOfException,
   withEntry,
   withException,
@@ -22,6 +21,7 @@ import type { DraftEffect, Effect, RuleDraftChange } from "./schema.ts";
 import { SCHEMA_NAME } from "./document-keys.ts";
 import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
+import { placesIn } from "./text-places.ts";
 
 const ID_WORDS = 3;
 /** The margins of lists that people write; drafted tests take over that of their list. */
@@ -224,7 +224,7 @@ class Drafting {
       change === "exception"
         ? offsetOfException(document, rule)
         : this.#reading(document)?.offsetOfRule(rule);
-    return lineAt(document.text, offset ?? 0);
+    return placesIn(document.text)(offset ?? 0).line;
   }
 }
 

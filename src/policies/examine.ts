@@ -1,7 +1,6 @@
 import { parseDocument } from "./document.ts";
 import type { DraftEvent } from "./draft-event.ts";
 import { draftRules, type RuleDrafts } from "./draft-rule.ts";
-import { lineAt } from "./document-edit.ts";
 import {
   type Command,
   evaluate,
@@ -13,6 +12,7 @@ import { Problems } from "./problems.ts";
 import type { DraftEffect, Mode, PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
+import { placesIn } from "./text-places.ts";
 
 /** A task for an examination. */
 export interface Question {
@@ -85,7 +85,7 @@ export function examine(question: Question): Examined {
     else if (!command) reading?.runTests(work);
     else if (document) verdict = evaluate(document, command, work);
     const offset = reading?.offsetOfRule(verdict?.rule ?? "");
-    if (offset !== undefined) line = lineAt(yaml, offset);
+    if (offset !== undefined) ({ line } = placesIn(yaml)(offset));
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
     problems.add(0, `This ${error.message}`);
@@ -100,8 +100,10 @@ function ruledBy(
   yaml: string,
   commands: readonly Command[],
 ): Examined["ruled"] {
-  const lineOf = lineCounter(yaml);
-  const lines = spans().map(([start, end]) => [lineOf(start), lineOf(end - 1)] as const);
+  const placeOf = placesIn(yaml);
+  const lines = spans().map(
+    ([start, end]) => [placeOf(start).line, placeOf(end - 1).line] as const,
+  );
   const rules = document.rules.map(({ match: _, except: __, ...rule }, i) => {
     const [line = 1, end = line] = lines[i] ?? [];
     return { ...rule, line, end_line: Math.max(line, end) };
@@ -114,17 +116,4 @@ function ruledBy(
     if (!(error instanceof TooMuchWork)) throw error;
   }
   return { rules, by };
-}
-
-/** Counts lines up to offsets of a text. The offsets must ascend, so that the text is read only once. */
-function lineCounter(text: string): (offset: number) => number {
-  let line = 1;
-  let at = 0;
-  return (offset) => {
-    for (; at < offset; at++) {
-      const code = text[at];
-      if (code === "\n" || (code === "\r" && text[at + 1] !== "\n")) line++;
-    }
-    return line;
-  };
 }

@@ -1,10 +1,8 @@
 import type { PolicyProblem } from "./schema.ts";
+import { placesIn } from "./text-places.ts";
 
 const MAX_PROBLEMS = 100;
 const MAX_MESSAGE_LENGTH = 300;
-
-const LINE_FEED = 0x0a;
-const RETURN = 0x0d;
 
 /** Collects up to a hundred problems of a text, and finds the line and column of each. */
 export class Problems {
@@ -34,24 +32,11 @@ export class Problems {
     this.#found.push({ offset: Math.min(Math.max(offset, 0), this.#text.length), message: line });
   }
 
-  /** The problems in the order of the text. Lines end at LF, CR LF or CR; columns count code units. */
+  /** The problems in the order of the text. */
   list(): readonly PolicyProblem[] {
-    const ordered = this.#found.toSorted((a, b) => a.offset - b.offset);
-    // One pass over the text, up to the last problem: a text may consist of line breaks.
-    const text = this.#text;
-    let line = 1;
-    let start = text.startsWith("\uFEFF") ? 1 : 0; // a byte order mark has no column
-    let at = start;
-    return ordered.map(({ offset, message }) => {
-      for (; at < offset; at++) {
-        const code = text.charCodeAt(at);
-        const isBreak =
-          code === LINE_FEED || (code === RETURN && text.charCodeAt(at + 1) !== LINE_FEED);
-        if (!isBreak) continue;
-        line++;
-        start = at + 1;
-      }
-      return { message, line, column: Math.max(offset - start, 0) + 1 };
-    });
+    const placeOf = placesIn(this.#text);
+    return this.#found
+      .toSorted((a, b) => a.offset - b.offset)
+      .map(({ offset, message }) => ({ message, ...placeOf(offset) }));
   }
 }

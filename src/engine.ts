@@ -1,7 +1,7 @@
 /**
  * The interface between the service and its storage. An engine keeps the state of every
  * organization. The service uses it through the stores of the domains and through this interface,
- * and never asks which engine it is. `stores.ts` chooses the engine of a deployment.
+ * and never asks which engine it is. `open-engine.ts` chooses the engine of a deployment.
  */
 import type { ActivityEntry } from "./activity/schema.ts";
 import type { ActivityStore } from "./activity/store.ts";

@@ -44,7 +44,7 @@ import { RolloutAssignments } from "./rollouts/assignments.ts";
 import { removeOld } from "./retention.ts";
 import { REPLAYS } from "./replay/replay.ts";
 import { routes, type Services } from "./routes.ts";
-import { openEngine } from "./stores.ts";
+import { openEngine } from "./open-engine.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
 
 export const BODIES_IN_FLIGHT_BYTES = 64 << 20;

@@ -9,10 +9,10 @@ import { systemFiles } from "../storage/file-operations.ts";
 import { Layout } from "../storage/layout.ts";
 import { acquireLock } from "../storage/lock.ts";
 import { removeStrays } from "../storage/strays.ts";
-import { requireApart } from "./apart.ts";
+import { requireApart } from "./require-apart.ts";
 import { readArguments } from "./arguments.ts";
 import type { CliCommand, Terminal } from "./command.ts";
-import { requireDataDirectory } from "./existing.ts";
+import { requireDataDirectory } from "./require-data-directory.ts";
 
 export const backupCommand: CliCommand = {
   name: "backup",

@@ -2,7 +2,7 @@ import { printable } from "../core/printable.ts";
 import { apiKeyCreate } from "../keys/schema.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
-import { makeChange, storedAt } from "./directory.ts";
+import { makeChange, storedAt } from "./make-change.ts";
 
 export const keyCreateCommand: CliCommand = {
   name: "key create",

@@ -13,7 +13,7 @@ import { isOrganizationId, Layout } from "../storage/layout.ts";
 import { readArguments, required } from "./arguments.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { readingDatabase } from "./database.ts";
-import { requireDataDirectory } from "./existing.ts";
+import { requireDataDirectory } from "./require-data-directory.ts";
 import { errorOf, serviceOf } from "./policy/service.ts";
 import { readKeys } from "./proof-evidence.ts";
 

@@ -1,7 +1,7 @@
 import { printable } from "../core/printable.ts";
 import { restoreBackup } from "../storage/backup/backup.ts";
 import { systemFiles } from "../storage/file-operations.ts";
-import { requireApart } from "./apart.ts";
+import { requireApart } from "./require-apart.ts";
 import { readArguments } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
 

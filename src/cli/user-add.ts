@@ -1,7 +1,7 @@
 import { printable } from "../core/printable.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
-import { makeChange, storedAt } from "./directory.ts";
+import { makeChange, storedAt } from "./make-change.ts";
 
 const ROLES = ["admin", "operator", "viewer"];
 

@@ -61,12 +61,12 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
     "service.ts",
     [
       ...FOLDERS,
-      ...["config.ts", "build-info.ts", "engine.ts", "retention.ts", "routes.ts", "stores.ts"],
+      ...["config.ts", "build-info.ts", "engine.ts", "retention.ts", "routes.ts", "open-engine.ts"],
     ],
   ],
   ["retention.ts", ["core", "config.ts", "engine.ts"]],
   ["engine.ts", ["core", "auth", "config.ts", ...DOMAINS]],
-  ["stores.ts", ["engine.ts", "storage/files", "storage/postgres"]],
+  ["open-engine.ts", ["engine.ts", "storage/files", "storage/postgres"]],
   [
     "app.ts",
     [
@@ -77,7 +77,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["index.ts", ["core", "app.ts", "config.ts"]],
   [
     "cli",
-    [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "engine.ts", "index.ts", "stores.ts"],
+    [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "engine.ts", "index.ts", "open-engine.ts"],
   ],
   ["cli.ts", ["cli", "guard"]],
   ["server.ts", ["cli", "index.ts"]],

@@ -14,7 +14,7 @@ import { createLog } from "../../../src/core/log.ts";
 import type { Engine, OpenEngine } from "../../../src/engine.ts";
 import { routes } from "../../../src/routes.ts";
 import { Layout } from "../../../src/storage/layout.ts";
-import { openEngine } from "../../../src/stores.ts";
+import { openEngine } from "../../../src/open-engine.ts";
 import { run } from "../../support/command-line.ts";
 import {
   createDatabase,

@@ -5,7 +5,7 @@ import { CHANGES, type ChangeName } from "../control/changes.ts";
 import type { Clock } from "../core/clock.ts";
 import { createIds } from "../core/ids.ts";
 import { createLog } from "../core/log.ts";
-import { openEngine } from "../stores.ts";
+import { openEngine } from "../open-engine.ts";
 import { Layout } from "../storage/layout.ts";
 
 /** The settings for the directory that an option names; without the option, those of the environment. */

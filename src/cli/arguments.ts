@@ -8,6 +8,11 @@ type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
 >;
 
+/** The kinds of options: with one value, with several values, and without a value. */
+export const text = { type: "string" } as const;
+export const texts = { type: "string", multiple: true } as const;
+export const flag = { type: "boolean" } as const;
+
 /** The positional arguments that are not directories. */
 const POSITIONALS = new Map([
   ["FILE", "a file"],

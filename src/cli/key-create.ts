@@ -1,6 +1,6 @@
 import { printable } from "../core/printable.ts";
 import { apiKeyCreate } from "../keys/schema.ts";
-import { readArguments, required } from "./arguments.ts";
+import { readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
 import { makeChange, storedAt } from "./make-change.ts";
 
@@ -10,14 +10,13 @@ export const keyCreateCommand: CliCommand = {
   summary: "Create an API key and print it; it cannot be shown again",
   details: `  --name NAME         the purpose of the key
   --scopes SCOPE      runtime (the default), report or policy: what the key may do
-  --expires DAYS      after how many days it is refused; never when absent
-  --organization ID   the organization; "default" when absent
-  --data DIR          the data directory; DATABASE_URL or DATA_DIR when absent
+  --expires DAYS      the days until it expires; by default it never expires
+  --organization ID   the organization; by default "default"
+  --data DIR          the data directory; by default DATABASE_URL or DATA_DIR
 
-A server that runs on the directory creates the key, else this command does.
-The key stands alone on standard output; what is said of it goes to standard error.`,
+A server that runs on the directory creates the key, otherwise this command does.
+Standard output has only the key; messages about it go to standard error.`,
   async run(args, terminal) {
-    const text = { type: "string" } as const;
     const options = { name: text, scopes: text, expires: text, organization: text, data: text };
     const { values } = readArguments(args, options);
     const name = required("name", values.name);

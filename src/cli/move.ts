@@ -10,7 +10,7 @@ import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
 import { readFileIfAny } from "../storage/snapshot.ts";
 import { openEngine } from "../open-engine.ts";
-import { readArguments, required } from "./arguments.ts";
+import { readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { requireDataDirectory } from "./require-data-directory.ts";
 import { digestOf } from "./move/summary.ts";
@@ -24,11 +24,10 @@ export const moveCommand: CliCommand = {
   details: `  --from SOURCE   a data directory, or postgres://USER:PASSWORD@HOST:PORT/DATABASE
   --to TARGET     the other one of the two: a new or empty directory, or an empty database
 
-Stop every server of both first. The source stays as it is. Run the same command again after
-it was cut off: it goes on where it was. At the end it compares both, record by record, and
-the exit code is 1 if anything differs. A server can start on the target once it is complete.`,
+Stop every server of both first. The source is not changed. If the command was interrupted, run
+it again: it continues where it stopped. At the end it compares both, record by record, and the
+exit code is 1 if anything differs. A server can start on the target once the move is complete.`,
   async run(args, terminal) {
-    const text = { type: "string" } as const;
     const { values } = readArguments(args, { from: text, to: text });
     const from = placeOf("--from", required("from", values.from));
     const to = placeOf("--to", required("to", values.to));

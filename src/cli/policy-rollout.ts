@@ -3,10 +3,10 @@ import { printable } from "../core/printable.ts";
 import { stateWord } from "../portal/rollout-words.ts";
 import type { Rollout } from "../rollouts/schema.ts";
 import { isOpen } from "../rollouts/state.ts";
-import { readArguments, required } from "./arguments.ts";
+import { flag, readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { examineFile, tellJson } from "./policy/document-file.ts";
-import { CODES_HELP, flag, JSON_HELP, SERVICE_HELP, text } from "./policy/options.ts";
+import { CODES_HELP, JSON_HELP, SERVICE_HELP } from "./policy/options.ts";
 import { activeOf, publish, refused, versionOf } from "./policy/publishing.ts";
 import { GUARD_HELP, GUARD_OPTIONS, guardOf } from "./policy/replay-report.ts";
 import { readRolloutFile } from "./policy/rollout-file.ts";
@@ -24,10 +24,10 @@ const OUTPUT = { url: text, json: flag } as const;
 const WAIT = { wait: flag, timeout: text } as const;
 
 const WAIT_HELP = `  --wait         wait until the rollout ends or is paused
-  --timeout TIME wait for so long at most, such as 30m or 5h; as long as it takes when absent`;
+  --timeout TIME the longest wait, such as 30m or 5h; by default without end`;
 const WAIT_CODES_HELP = `With --wait: 0 the version is active, 1 the rollout was rolled back, was superseded or is paused,
 3 the time is over and the rollout is still running. It goes on without the command.`;
-const ID_HELP = "  --id ID        the rollout; the newest one when absent";
+const ID_HELP = "  --id ID        the rollout; by default the newest one";
 
 const startCommand: CliCommand = {
   name: "policy rollout start",
@@ -36,7 +36,7 @@ const startCommand: CliCommand = {
   summary: "Store a policy document as a new version, and roll it out stage by stage",
   details: `  --stages STAGES
                  a YAML or JSON file with the stages, as POST /rollouts takes them
-  --version NAME the name of the version; the time when absent
+  --version NAME the name of the version; by default the time
   --note TEXT    the description of the version, such as the URL of the change
 ${GUARD_HELP}
 ${WAIT_HELP}

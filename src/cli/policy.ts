@@ -1,10 +1,10 @@
 import { printable } from "../core/printable.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
 import type { PolicyReplayReport } from "../replay/report.ts";
-import { readArguments } from "./arguments.ts";
+import { flag, readArguments, text } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
 import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";
-import { CODES_HELP, flag, JSON_HELP, SERVICE_HELP, text } from "./policy/options.ts";
+import { CODES_HELP, JSON_HELP, SERVICE_HELP } from "./policy/options.ts";
 import { activeOf, publish, refused } from "./policy/publishing.ts";
 import {
   beginningOf,
@@ -90,7 +90,7 @@ const replayCommand: CliCommand = {
   details: `${GUARD_HELP}
 ${JSON_HELP}
 ${SERVICE_HELP}
-Compares with the active version, else with the recorded decisions. Stores nothing.
+Compares with the active version, or with the recorded decisions if none is active. Stores nothing.
 ${CODES_HELP}`,
   async run(args, terminal) {
     const { values, file } = readWithFile(args, { ...GUARD_OPTIONS, url: text, json: flag });
@@ -114,7 +114,7 @@ const publishCommand: CliCommand = {
   usage:
     "FILE [--version NAME] [--note TEXT] [--no-activate] [--max-newly-denied N] [--max-newly-allowed N] [--window TIME] [--url URL] [--json]",
   summary: "Publish a policy document as a new version",
-  details: `  --version NAME the name of the version; the time when absent
+  details: `  --version NAME the name of the version; by default the time
   --note TEXT    the description of the version, such as the URL of the change
   --no-activate  store the version, and leave the active one as it is
 ${GUARD_HELP}

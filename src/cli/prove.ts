@@ -10,21 +10,20 @@ import { systemFiles } from "../storage/file-operations.ts";
 import { readLogKey } from "../storage/files/proof/log-key.ts";
 import { proveStored } from "../storage/files/proof/offline.ts";
 import { isOrganizationId, Layout } from "../storage/layout.ts";
-import { readArguments, required } from "./arguments.ts";
+import { flag, readArguments, required, text, texts } from "./arguments.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { readingDatabase } from "./database.ts";
 import { requireDataDirectory } from "./require-data-directory.ts";
 import { errorOf, serviceOf } from "./policy/service.ts";
 import { readKeys } from "./proof-evidence.ts";
 
-const text = { type: "string" } as const;
 const OPTIONS = {
   data: text,
   database: text,
   organization: text,
-  activity: { type: "boolean" },
+  activity: flag,
   url: text,
-  key: { type: "string", multiple: true },
+  key: texts,
   event: text,
   out: text,
 } as const;
@@ -36,12 +35,12 @@ export const proveCommand: CliCommand = {
   summary: "Make the proof that an event is part of its log",
   details: `  --data DIR           the data directory, or a backup of it; a server may run on it
   --database URL       a PostgreSQL database, or a standby of it
-  --organization ID    the organization; "default" when absent
+  --organization ID    the organization; by default "default"
   --activity           the activity log instead of the audit log
   --url URL            the address of a service, which is asked for an audit event instead
   --key VKEY           the log's public key: nothing is written unless the proof verifies
   --event FILE         writes the event as it is stored, which the proof is about
-  --out FILE           writes the proof, such as EVENT_ID.tlog-proof; the standard output when absent
+  --out FILE           writes the proof, such as EVENT_ID.tlog-proof; by default to standard output
 
 The proof is of the last checkpoint: CHECKPOINT_SECONDS makes a server sign some. "signalbox
 verify-proof" checks both files without the server. Nothing is changed there. With --url the key

@@ -1,12 +1,9 @@
 import { printable } from "../core/printable.ts";
 import { MalformedProof } from "../proof/errors.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
-import { readArguments, required } from "./arguments.ts";
+import { readArguments, required, text, texts } from "./arguments.ts";
 import { InputError, type CliCommand } from "./command.ts";
 import { readInput, readKeys } from "./proof-evidence.ts";
-
-const text = { type: "string" } as const;
-const texts = { type: "string", multiple: true } as const;
 
 export const verifyProofCommand: CliCommand = {
   name: "verify-proof",
@@ -17,8 +14,8 @@ export const verifyProofCommand: CliCommand = {
 
 FILE is a proof in the format c2sp.org/tlog-proof. Needs no server and no network. Take the key from
 a place that the operator of the log cannot change, such as your notes of the first day.
-Exit codes: 0 the event is part of the log, 1 it is not proven, and why, 2 the arguments or a file
-are not understood.`,
+Exit codes: 0 the event is part of the log, 1 it is not proven, 2 the arguments or a file
+are not valid.`,
   async run(args, { out }) {
     const { values, positionals } = readArguments(args, { event: text, key: texts }, ["FILE"]);
     const file = positionals[0] ?? "";

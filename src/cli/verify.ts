@@ -10,7 +10,7 @@ import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
 import type { DatabaseReport, TableFinding } from "../storage/postgres/database-report.ts";
 import { readFileIfAny } from "../storage/snapshot.ts";
-import { readArguments, required } from "./arguments.ts";
+import { flag, readArguments, required, text, texts } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { readingDatabase } from "./database.ts";
 import { readEvidence } from "./proof-evidence.ts";
@@ -22,28 +22,28 @@ export const verifyCommand: CliCommand = {
   usage: "DIR | --database URL [--key VKEY… [--checkpoint FILE]…] [--json]",
   summary: "Check a data directory, a backup or a database, and report every fault with its place",
   details: `  --json             one JSON object: ok, problems, notes, and what was looked at
-  --database URL     a PostgreSQL database; DATABASE_URL when there is neither it nor DIR
+  --database URL     a PostgreSQL database; without it and DIR, the one of DATABASE_URL
   --key VKEY         the public key of the logs, as NAME+ID+BASE64: also compares every event with
                      the signed checkpoints, and tells which was changed, removed, added or moved;
                      repeat it for logs that changed their key
   --checkpoint FILE  checkpoints that were kept elsewhere; repeatable
 
-Every snapshot, every line of every log, the policies' hashes, the checksums of indexes, who may
-read what, and what does not belong there. Nothing is changed. No server may run on DIR: verify a
-backup of it instead, of which every byte is compared with its manifest as well.
-Of a database: every event's columns, id and counters, every JSON document, the partitions and
-the hashes of policies. Servers may go on meanwhile, and URL may name a standby.
-Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.`,
+Checks every snapshot, every line of every log, the hashes of policies, the checksums of indexes
+and the permissions of files, and reports unknown files. Changes nothing. No server may run on DIR:
+verify a backup of it instead, in which every byte is also compared with the manifest.
+In a database: every event's columns, id and counters, every JSON document, the partitions and the
+hashes of policies. Servers may run meanwhile, and URL may name a standby.
+Exit code 1 when anything is wrong. Notes, such as the remains of a crash, are not faults.`,
   async run(args, terminal) {
     const { out } = terminal;
     const url = args.every((arg) => arg === "--json") ? databaseOfEnvironment() : undefined;
     const isDatabase = url !== undefined || args.some((arg) => /^--database(?:=|$)/.test(arg));
     const options = {
-      json: { type: "boolean" },
-      database: { type: "string" },
-      key: { type: "string", multiple: true },
-      checkpoint: { type: "string", multiple: true },
-    } as const;
+      json: flag,
+      database: text,
+      key: texts,
+      checkpoint: texts,
+    };
     const { values, positionals } = readArguments(args, options, isDatabase ? [] : ["DIR"]);
     const { key, checkpoint = [] } = values;
     if (key === undefined && checkpoint.length > 0) {

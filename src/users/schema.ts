@@ -12,7 +12,7 @@ import {
 } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
-const roles = ["admin", "operator", "viewer"] as const satisfies readonly Role[];
+export const roles = ["admin", "operator", "viewer"] as const satisfies readonly Role[];
 
 /** The longest name of a user. */
 const MAX_NAME = 256;

@@ -5,9 +5,8 @@ import { formatTimestamp } from "../../core/time.ts";
 import { examine } from "../../policies/examine.ts";
 import { policyPublish, type PolicyPublish } from "../../policies/schema.ts";
 import type { PolicyReplayReport } from "../../replay/report.ts";
+import { text } from "../arguments.ts";
 import { UsageError } from "../command.ts";
-
-const text = { type: "string" } as const;
 
 /** The options of a guard. */
 export const GUARD_OPTIONS = {

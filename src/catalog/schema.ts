@@ -15,7 +15,7 @@ const source = string("The source of the catalog: `embed`, `file:<path>` or `url
 const total = integer("The number of rows after filtering.");
 
 /** The origin of a catalog. */
-export const catalogRuntime = {
+const catalogRuntime = {
   title: "CatalogRuntime",
   type: "object",
   description: "The runtime from which the catalog was generated.",
@@ -41,7 +41,7 @@ const counts = object({
 });
 
 /** A capability of a provider. */
-export const capability = object({
+const capability = object({
   title: "Capability",
   description: "An operation that a runtime can run through a provider.",
   properties: {
@@ -57,7 +57,7 @@ export const capability = object({
 export type Capability = Infer<typeof capability>;
 
 /** A provider in the catalog: without a status and without an organization. */
-export const catalogProvider = object({
+const catalogProvider = object({
   title: "CatalogProvider",
   description: "A provider of the catalog.",
   properties: {

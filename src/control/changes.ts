@@ -38,7 +38,7 @@ export type ChangeName = keyof typeof CHANGES;
  *
  * @throws BadInput naming the invalid field; Conflict if the email is taken
  */
-export async function addUser(services: ChangeServices, asked: unknown): Promise<object> {
+async function addUser(services: ChangeServices, asked: unknown): Promise<object> {
   const { commit, users, passwords, ids, now } = services;
   const organization = await organizationOf(services, asked);
   const email: unknown = isObject(asked) ? asked["email"] : undefined;
@@ -61,7 +61,7 @@ export async function addUser(services: ChangeServices, asked: unknown): Promise
  *
  * @returns the public form of the key, its text in `api_key`, and a `warning` for users
  */
-export async function createKey(services: ChangeServices, asked: unknown): Promise<object> {
+async function createKey(services: ChangeServices, asked: unknown): Promise<object> {
   const { commit, ids, now } = services;
   const organization = await organizationOf(services, asked);
   const fresh = createApiKey();

@@ -125,7 +125,7 @@ export class Unavailable extends RetryLater {
 }
 
 /** The public form of a defect: it reveals no details. */
-export class InternalError extends Refusal {
+class InternalError extends Refusal {
   readonly status = 500;
 
   constructor() {

@@ -5,14 +5,7 @@
  */
 import type { Stopwatch } from "./clock.ts";
 
-export const {
-  clearImmediate,
-  clearInterval,
-  clearTimeout,
-  setImmediate,
-  setInterval,
-  setTimeout,
-} = globalThis;
+export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = globalThis;
 
 /** Milliseconds, with fractions, since the process began. */
 export const systemStopwatch: Stopwatch = performance.now.bind(performance);

@@ -17,7 +17,7 @@ export const DEMO_LIMITS = {
 } as const;
 
 /** The hour, in UTC, at which a demo is reset: night in Europe, evening in America. */
-export const RESET_HOUR = 4;
+const RESET_HOUR = 4;
 
 /** The next reset of a demo that was seeded at a moment; both in milliseconds. */
 export function nextReset(seededAt: number): number {

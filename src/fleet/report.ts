@@ -4,7 +4,7 @@ import { bodyOf } from "../core/validate.ts";
 import { heartbeat, RUNTIME_NAME, runtimeRegister } from "./schema.ts";
 
 /** The longest name of a runtime, in code points. */
-export const MAX_NAME = RUNTIME_NAME.maxLength;
+const MAX_NAME = RUNTIME_NAME.maxLength;
 
 /** The body of a heartbeat. */
 export const heartbeatBody = bodyOf(heartbeat, checked);
@@ -30,7 +30,7 @@ function checked<T extends Checked>(report: T): T {
  *
  * @throws BadInput if nothing is left, or more than 256 code points
  */
-export function checkedName(given: string): string {
+function checkedName(given: string): string {
   const name = given.trim();
   if (name === "") throw new BadInput("name: required");
   // A code point takes at most two units, so most names need no counting.

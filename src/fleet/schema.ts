@@ -61,7 +61,6 @@ export const runtimeRegister = {
   required: ["name"],
   properties: { name, hostname, os, version, labels },
 } as const satisfies Schema;
-export type RuntimeRegister = Infer<typeof runtimeRegister>;
 
 const assignedPolicy = string(
   "The policy version that is assigned to the runtime; absent while no version is active.",
@@ -91,7 +90,7 @@ export const statusOk = object({
 });
 
 /** A runtime as the fleet shows it. */
-export const runtimeInstance = {
+const runtimeInstance = {
   title: "RuntimeInstance",
   type: "object",
   description: "A runtime and its last report.",

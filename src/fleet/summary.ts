@@ -3,7 +3,7 @@ import type { FleetSummary } from "./schema.ts";
 import type { FleetCounts, FleetStore, PolicyCount } from "./store.ts";
 
 /** The most policy versions in a summary: those that most runtimes report. */
-export const MOST_VERSIONS = 1_000;
+const MOST_VERSIONS = 1_000;
 
 export interface SummaryNeeds {
   readonly fleet: Pick<FleetStore, "counts" | "policies">;

@@ -5,7 +5,7 @@ import { Guard, type Machine } from "./machine.ts";
 import { AGENTS, type Agent } from "./payloads.ts";
 
 /** The longest payload. */
-export const MAX_PAYLOAD_BYTES = 10 << 20;
+const MAX_PAYLOAD_BYTES = 10 << 20;
 
 const CHUNK_BYTES = 64 << 10;
 const WAIT_MS = 2;

@@ -13,7 +13,7 @@ const NO_HEADERS: readonly string[] = [];
 /** A reader that reads no bytes of a long response for this time is disconnected. */
 export const STALLED_MS = 120 * SECOND_MS;
 /** Shorter responses fit into the buffers of the operating system and hold no memory here. */
-export const LONG_BYTES = 64 * 1024;
+const LONG_BYTES = 64 * 1024;
 const NO_STORE = ["Cache-Control", "no-store"] as const;
 
 /** Sends the answer of a handler: a reply, or a plain value as a 200. */

@@ -23,7 +23,7 @@ const shown = {
 const given = ["id", "name", "prefix", "scopes", "revoked", "created_at"] as const;
 
 /** The public form of a key. */
-export const apiKey = {
+const apiKey = {
   title: "APIKey",
   type: "object",
   description: "An API key without its secret text.",

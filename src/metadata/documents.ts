@@ -135,7 +135,7 @@ export function authenticationDocument(service: ServiceDescription): MetadataAut
 }
 
 /** The build as documents report it, with the uptime at this moment. */
-export function buildInfoOf({ build, startedAt, now }: ServiceDescription): BuildInfo {
+function buildInfoOf({ build, startedAt, now }: ServiceDescription): BuildInfo {
   return {
     version: build.version,
     commit: build.commit,
@@ -147,7 +147,7 @@ export function buildInfoOf({ build, startedAt, now }: ServiceDescription): Buil
 }
 
 /** The served surfaces, each with its current rule about credentials. */
-export function surfaceList(service: ServiceDescription): readonly SurfaceInfo[] {
+function surfaceList(service: ServiceDescription): readonly SurfaceInfo[] {
   const v1 = service.requireAuth() ? "required" : "optional";
   return servedSurfaces(service.publicSurface).map((surface) => ({
     prefix: PREFIXES[surface] || "/",

@@ -51,7 +51,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** The statuses that refuse any request before its operation is known: by its headers, its host or its timing. */
-export const ANY_REQUEST = [400, 408, 421, 431] as const;
+const ANY_REQUEST = [400, 408, 421, 431] as const;
 
 /**
  * The statuses above 399 that an operation may answer with: those that its row names, those that

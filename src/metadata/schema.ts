@@ -37,14 +37,14 @@ const buildProperties = {
   uptime_seconds: integer("The number of whole seconds since the start.", { minimum: 0 }),
 };
 
-export const buildInfo = object({
+const buildInfo = object({
   title: "BuildInfo",
   description: "The running build and its start.",
   properties: buildProperties,
 });
 export type BuildInfo = Infer<typeof buildInfo>;
 
-export const environment = string("The environment of the deployment.");
+const environment = string("The environment of the deployment.");
 
 export const versionInfo = object({
   title: "VersionInfo",
@@ -58,7 +58,7 @@ export const versionInfo = object({
 });
 export type VersionInfo = Infer<typeof versionInfo>;
 
-export const surfaceInfo = object({
+const surfaceInfo = object({
   title: "Surface",
   description: "A path prefix and its audience.",
   properties: {
@@ -72,7 +72,7 @@ export const surfaceInfo = object({
 });
 export type SurfaceInfo = Infer<typeof surfaceInfo>;
 
-export const surfaces = list("The surfaces of this process.", surfaceInfo);
+const surfaces = list("The surfaces of this process.", surfaceInfo);
 
 const baseUrl = string("The base URL of the service.", { format: "uri" });
 

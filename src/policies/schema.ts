@@ -64,7 +64,7 @@ export const policyList = object({
 const { yaml: _, ...summaryProperties } = policy.properties;
 
 /** A policy version without its text. */
-export const policySummary = {
+const policySummary = {
   title: "PolicySummary",
   type: "object",
   description: "A version of the policy without its text.",

@@ -16,7 +16,7 @@ import { factsOf, takeStep, type StepNeeds } from "./steps.ts";
 import type { OpenOf, RolloutStore } from "./store.ts";
 
 /** The time between two rounds, by the clock of the service. */
-export const ROUND_MS = 15 * SECOND_MS;
+const ROUND_MS = 15 * SECOND_MS;
 /** The time between two looks at the clock. */
 const LOOK_MS = 250;
 

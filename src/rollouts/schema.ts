@@ -4,11 +4,11 @@ import type { Infer, Schema } from "../core/schema.ts";
 import { RUNTIME_NAME } from "../fleet/schema.ts";
 
 /** The states of a rollout; the first two are open. */
-export const STATES = ["running", "paused", "completed", "rolled_back", "superseded"] as const;
+const STATES = ["running", "paused", "completed", "rolled_back", "superseded"] as const;
 export type RolloutState = (typeof STATES)[number];
 
-export const MOST_STAGES = 20;
-export const MOST_NAMES = 1_000;
+const MOST_STAGES = 20;
+const MOST_NAMES = 1_000;
 const MOST_HOLD_MINUTES = 43_200;
 
 /** The action of a breached gate. */
@@ -95,7 +95,7 @@ const decided = object({
 export type Decided = Infer<typeof decided>;
 
 /** The figures of a stage. */
-export const stageFigures = object({
+const stageFigures = object({
   title: "RolloutFigures",
   description: "The runtimes of a stage and of the stages before it, and their commands.",
   optional: ["after"],
@@ -114,7 +114,7 @@ export const stageFigures = object({
 export type StageFigures = Infer<typeof stageFigures>;
 
 /** A judgement of a stage's gates at a moment. */
-export const judgement = object({
+const judgement = object({
   title: "RolloutJudgement",
   description: "What the gates of the current stage say at this moment.",
   properties: {

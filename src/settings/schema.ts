@@ -12,7 +12,7 @@ const pair = {
 } as const satisfies Readonly<Record<string, Schema>>;
 
 /** A setting as it is stored and answered. */
-export const setting = {
+const setting = {
   type: "object",
   description: "A setting.",
   required: ["key", "value"],
@@ -21,7 +21,7 @@ export const setting = {
 export type Setting = Infer<typeof setting>;
 
 /** A setting in a request. The default of its value is the empty text. */
-export const givenSetting = {
+const givenSetting = {
   type: "object",
   description: "A setting.",
   required: ["key"],

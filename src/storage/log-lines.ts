@@ -131,7 +131,7 @@ function trimEnd(line: Buffer): Buffer {
 }
 
 /** Whether a byte is white space that is allowed at the end of a line. */
-export function isBlankByte(byte: number | undefined): boolean {
+function isBlankByte(byte: number | undefined): boolean {
   return byte === SPACE || byte === RETURN || byte === TAB;
 }
 

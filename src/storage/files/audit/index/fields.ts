@@ -67,7 +67,7 @@ export function packFacets({ policy_decision = "", consumer = "", ai }: Facets):
 }
 
 /** 1 for `ALLOWED`, 2 for `DENIED`, 0 for no decision or another text. */
-export function decisionCode(decision: string): number {
+function decisionCode(decision: string): number {
   return DECISIONS.indexOf(decision) + 1;
 }
 

@@ -121,7 +121,7 @@ export class Tail implements AuditTail {
 }
 
 /** Makes a predicate that tests single events against a filter, without an index. */
-export function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolean {
+function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolean {
   const exact = FILTERED_FIELDS.flatMap(({ name, filter: parameter }) => {
     const wanted = filter[parameter];
     return wanted === undefined ? [] : [{ name, wanted }];

@@ -15,7 +15,7 @@
 import { crc32 } from "node:zlib";
 import type { Work } from "../../../../core/work.ts";
 
-export const VERSION = 8;
+const VERSION = 8;
 export const MAGIC = "sbxindex";
 export const HEADER_BYTES = 32;
 export const PAGE_BYTES = 64 << 10;

@@ -2,6 +2,7 @@
  * Finds the events that documents cannot tell apart. A document compares the facts beside a command only with its
  * patterns: two executors that match the same patterns get the same decisions.
  */
+import { MARK } from "../audit/redaction/values.ts";
 import {
   GLOB_FIELDS,
   globFields,
@@ -10,7 +11,7 @@ import {
 } from "../policies/evaluate.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
-import { doubtAbout, type RecordedCommand } from "./reasons.ts";
+import type { RecordedCommand } from "./reasons.ts";
 
 /** The bits of a small integer. Of a field with more patterns, the value itself counts. */
 const MOST_BITS = 30;
@@ -92,6 +93,6 @@ function packedClass(
   for (let at = 0; at < patterns.length; at++) {
     if (matchesGlob(patterns[at] as Glob, value, work)) bits |= 1 << at;
   }
-  const isDoubtful = field === "resource" && doubtAbout(event, field) !== undefined;
+  const isDoubtful = field === "resource" && value.includes(MARK);
   return (bits << MARK_BITS) | (isDoubtful ? DOUBTFUL : 0);
 }

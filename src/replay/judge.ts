@@ -8,7 +8,7 @@ import { type Decide, deciderOf } from "./decider.ts";
 import { type FactClass, FactClasses, matchesOf } from "./fact-classes.ts";
 import { doubtAbout, type NotReplayable, type RecordedCommand } from "./reasons.ts";
 import { RecentValues } from "./recent-values.ts";
-import { RelevantRules } from "./relevant-rules.ts";
+import { type Relevant, RelevantRules } from "./relevant-rules.ts";
 
 /** The documents to compare. */
 export interface Documents {
@@ -24,15 +24,20 @@ export interface Judgement {
 }
 
 /** Documents with those of their rules that concern some commands. */
-interface Excerpt {
+interface Excerpt<Kept> {
   readonly classes: FactClasses;
   readonly decide: Decide;
   readonly decideBase: Decide | undefined;
+  /** Whether the decisions are the same for all of its commands. */
+  readonly ignoresCommand: boolean;
+  /** The entry of all of its commands if they are decided alike, and the generation of entries that it belongs to. */
+  shared: CommandEntry<Kept> | undefined;
+  generation: number;
 }
 
-/** A command, the excerpt that decides it, and the decisions by the other facts. */
+/** A command, or several that are decided alike: the excerpt that decides them, and the decisions by the other facts. */
 interface CommandEntry<Kept> {
-  readonly excerpt: Excerpt;
+  readonly excerpt: Excerpt<Kept>;
   /** Kept with the command, since a table of all decisions would cost each event several misses of the cache. */
   readonly known: Map<FactClass, Kept | NotReplayable>;
 }
@@ -48,11 +53,11 @@ export class Judge<Kept extends object> {
   readonly #work: StepBudget;
   readonly #make: (judgement: Judgement) => Kept;
   readonly #relevant: RelevantRules;
-  readonly #whole: Excerpt;
+  readonly #whole: Excerpt<Kept>;
   /** Whether the rules in question depend on the provider. */
   readonly #asksForProvider: boolean;
   /** By the positions of their rules. */
-  readonly #excerpts = new Map<string, Excerpt>();
+  readonly #excerpts = new Map<string, Excerpt<Kept>>();
   #patternsLeft = MOST_PATTERNS;
   readonly #ofCommands: RecentValues<CommandEntry<Kept>>;
 
@@ -78,8 +83,8 @@ export class Judge<Kept extends object> {
     this.#asksForProvider = both.some(({ rules }) =>
       rules.some(({ match }) => match.providers && !match.commands),
     );
-    this.#whole = this.#excerpt(documents);
-    this.#ofCommands = new RecentValues(({ excerpt }) => ({ excerpt, known: new Map() }), limits);
+    this.#whole = this.#excerpt(documents, false);
+    this.#ofCommands = new RecentValues(({ excerpt }) => this.#entryOf(excerpt), limits);
   }
 
   /**
@@ -98,7 +103,7 @@ export class Judge<Kept extends object> {
     return judgement;
   }
 
-  #decide({ decide, decideBase }: Excerpt, event: RecordedCommand): Kept | NotReplayable {
+  #decide({ decide, decideBase }: Excerpt<Kept>, event: RecordedCommand): Kept | NotReplayable {
     const { command, provider, capability, consumer, executor, resource } = event; // each read once
     const facts = { command, provider, capability, consumer, executor, resource };
     const now = decide(facts);
@@ -108,10 +113,8 @@ export class Judge<Kept extends object> {
   }
 
   #entryFor(event: RecordedCommand): CommandEntry<Kept> {
-    const { command = "", provider } = event; // a blank command is as unknown as a missing one
-    const key = this.#asksForProvider
-      ? `${provider?.length ?? "-"},${provider ?? ""}${command}`
-      : command;
+    const { command = "" } = event; // a blank command is as unknown as a missing one
+    const key = this.#asksForProvider ? withProvider(command, event) : command;
     const found = this.#ofCommands.get(key);
     if (found) return found;
     // Of a command that is not known, any rule may be in question.
@@ -119,12 +122,23 @@ export class Judge<Kept extends object> {
       doubtAbout(event, "command") === undefined
         ? this.#excerptOf(this.#relevant.for(event))
         : this.#whole;
-    return this.#ofCommands.keep(key, { excerpt, known: new Map() });
+    return this.#ofCommands.keep(key, this.#entryOf(excerpt));
   }
 
-  #excerptOf(positions: readonly number[]): Excerpt {
+  /** The entry of a command: most commands concern only rules that look at no command, and share their decisions. */
+  #entryOf(excerpt: Excerpt<Kept>): CommandEntry<Kept> {
+    if (!excerpt.ignoresCommand) return { excerpt, known: new Map() };
+    const { generation } = this.#ofCommands;
+    if (!excerpt.shared || excerpt.generation !== generation) {
+      excerpt.shared = { excerpt, known: new Map() };
+      excerpt.generation = generation;
+    }
+    return excerpt.shared;
+  }
+
+  #excerptOf({ positions, isComplete }: Relevant): Excerpt<Kept> {
     if (positions.length > MOST_RULES) return this.#whole;
-    const name = positions.join();
+    const name = `${isComplete ? "" : "?"}${positions.join()}`;
     const found = this.#excerpts.get(name);
     if (found) return found;
     const { candidate, base } = this.#documents;
@@ -136,18 +150,28 @@ export class Judge<Kept extends object> {
     };
     this.#patternsLeft -= 1 + patternsIn(excerpted.candidate) + patternsIn(excerpted.base);
     if (this.#patternsLeft < 0) return this.#whole;
-    const excerpt = this.#excerpt(excerpted);
+    const excerpt = this.#excerpt(excerpted, true);
     this.#excerpts.set(name, excerpt);
     return excerpt;
   }
 
-  #excerpt({ candidate, base }: Documents): Excerpt {
+  /** @param isSplit whether its commands are either all understood or all not, on which allowing rules depend */
+  #excerpt({ candidate, base }: Documents, isSplit: boolean): Excerpt<Kept> {
+    const both = base ? [candidate, base] : [candidate];
+    const matches = both.flatMap(matchesOf);
     return {
-      classes: new FactClasses(base ? [candidate, base] : [candidate]),
+      ignoresCommand: isSplit && matches.every((match) => !match.commands && !match.providers),
+      shared: undefined,
+      generation: 0,
+      classes: new FactClasses(both),
       decide: deciderOf(candidate, this.#work),
       decideBase: base && deciderOf(base, this.#work),
     };
   }
+}
+
+function withProvider(command: string, { provider }: RecordedCommand): string {
+  return `${provider?.length ?? "-"},${provider ?? ""}${command}`;
 }
 
 function patternsIn(document: PolicyDocument | undefined): number {

@@ -12,11 +12,17 @@ export class RecentValues<Value> {
   #old = new Map<string, Value>();
   #keys = 0;
   #characters = 0;
+  #generation = 0;
 
   /** @param renew takes a value over from the old generation, without the keys that `grow` has counted */
   constructor(renew: (old: Value) => Value, limits: typeof GENERATION = GENERATION) {
     this.#renew = renew;
     this.#limits = limits;
+  }
+
+  /** The number of the young generation. */
+  get generation(): number {
+    return this.#generation;
   }
 
   get(key: string): Value | undefined {
@@ -38,6 +44,7 @@ export class RecentValues<Value> {
     if (this.#keys >= keys || this.#characters + length > characters) {
       this.#old = this.#young;
       this.#young = new Map();
+      this.#generation++;
       this.#keys = 0;
       this.#characters = 0;
     }

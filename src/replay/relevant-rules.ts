@@ -13,6 +13,14 @@ import type { RecordedCommand } from "./reasons.ts";
 /** Positions of rules in a list. */
 type Positions = number[];
 
+/** The rules that can decide a command. */
+export interface Relevant {
+  /** Their positions, in order. */
+  readonly positions: readonly number[];
+  /** Whether the whole text of the command was understood. */
+  readonly isComplete: boolean;
+}
+
 /** A pattern, and the rules that have it. */
 interface Listed<Pattern> {
   readonly pattern: Pattern;
@@ -65,8 +73,8 @@ export class RelevantRules {
     this.#work = work;
   }
 
-  /** The positions of the rules, in order, that can decide a command whose text is known. */
-  for({ command = "", provider }: RecordedCommand): readonly number[] {
+  /** The rules that can decide a command whose text is known. */
+  for({ command = "", provider }: RecordedCommand): Relevant {
     const text = command.trim();
     const found = new Uint8Array(this.#count);
     const add = (rules: Positions): void => {
@@ -74,16 +82,22 @@ export class RelevantRules {
     };
     add(this.#always);
     if (provider !== undefined) this.#addByProgram(provider, add);
-    const compare = (form: Form): void => this.#compare(form, add);
+    let compared: string | undefined; // most commands have forms with one and the same text
+    const compare = (form: Form): void => {
+      this.#compareWords(form, add);
+      if (this.#exact.size === 0 && this.#globs.length === 0) return;
+      if (form.text !== compared) this.#compareText(form.text, add);
+      compared = form.text;
+    };
     compare(new WrittenForm(text));
     const required = (forms: readonly Form[]): void => forms.forEach(compare);
-    splitCommand(text, { suspected: compare, required }, this.#work);
+    const isComplete = splitCommand(text, { suspected: compare, required }, this.#work);
     const positions: number[] = [];
     for (let at = 0; at < found.length; at++) if (found[at] === 1) positions.push(at);
-    return positions;
+    return { positions, isComplete };
   }
 
-  #compare(form: Form, add: (rules: Positions) => void): void {
+  #compareWords(form: Form, add: (rules: Positions) => void): void {
     const work = this.#work;
     const program = form.wordAt(0);
     const prefixes = program === undefined ? [] : (this.#prefixes.get(program) ?? []);
@@ -91,15 +105,16 @@ export class RelevantRules {
     for (const { pattern, rules } of prefixes) {
       if (pattern.every((word, at) => form.wordAt(at) === word)) add(rules);
     }
+    if (program !== undefined) this.#addByProgram(program, add);
+  }
+
+  #compareText(text: string, add: (rules: Positions) => void): void {
+    const work = this.#work;
     if (this.#exact.size > 0) {
-      const { text } = form;
       work.spend(text.length);
       add(this.#exact.get(text) ?? []);
     }
-    for (const { pattern, rules } of this.#globs) {
-      if (matchesGlob(pattern, form.text, work)) add(rules);
-    }
-    if (program !== undefined) this.#addByProgram(program, add);
+    for (const { pattern, rules } of this.#globs) if (matchesGlob(pattern, text, work)) add(rules);
   }
 
   #addByProgram(program: string, add: (rules: Positions) => void): void {

@@ -47,8 +47,6 @@ interface Known {
   readonly was: Decision | undefined;
   readonly now: Verdict;
   readonly rule: RuleCount;
-  /** Whether one of the commands is an example. */
-  isShown: boolean;
 }
 
 type Example = ReplayCounts["examples"][number];
@@ -65,7 +63,11 @@ export class Tally {
     providers: new Map<string, Changes>(),
     runtimes: new Map<string, Changes>(),
   };
-  readonly #shown: Record<Kind, Example[]> = { newly_denied: [], newly_allowed: [] };
+  /** The examples of each kind by their commands. */
+  readonly #shown = {
+    newly_denied: new Map<string, Example>(),
+    newly_allowed: new Map<string, Example>(),
+  };
   readonly #total: Changes = { newly_denied: 0, newly_allowed: 0 };
   #evaluated = 0;
 
@@ -87,7 +89,6 @@ export class Tally {
         was: was?.decision,
         now,
         rule: this.#rules.get(now.rule) as RuleCount,
-        isShown: false,
       }),
       limits,
     );
@@ -118,15 +119,11 @@ export class Tally {
       countName(this.#names[name], event[COUNTED[name]], kind);
     }
     const shown = this.#shown[kind];
-    if (known.isShown || shown.length >= this.#examples) return;
-    known.isShown = true;
-    shown.push({
-      event: exampleOf(event),
-      was,
-      now: now.decision,
-      rule: now.rule,
-      reason: now.reason,
-    });
+    if (shown.size >= this.#examples) return;
+    const command = shortened(event.command ?? "");
+    if (shown.has(command)) return;
+    const { decision, rule: id, reason } = now;
+    shown.set(command, { event: exampleOf(event), was, now: decision, rule: id, reason });
   }
 
   /** The counts so far. */
@@ -157,7 +154,10 @@ export class Tally {
 
   /** Half of the examples are of each kind, if there are as many: a rare change must not be hidden by a frequent one. */
   #chosenExamples(): readonly Example[] {
-    const { newly_denied: denied, newly_allowed: allowed } = this.#shown;
+    const [denied, allowed] = [
+      [...this.#shown.newly_denied.values()],
+      [...this.#shown.newly_allowed.values()],
+    ];
     const half = Math.ceil(this.#examples / 2);
     const first = denied.slice(0, Math.max(half, this.#examples - allowed.length));
     return [...first, ...allowed.slice(0, this.#examples - first.length)];

@@ -311,6 +311,36 @@ test("examples are different commands, and a rare change is not hidden by a freq
   assert.match(long.examples[0]?.event.command ?? "", /^git push (?:😀)+…$/u);
 });
 
+test("commands that no rule looks at are decided alike, apart from texts that cannot be split", () => {
+  const document: NaiveDocument = {
+    schema: SCHEMA,
+    default: "deny",
+    rules: [
+      { id: "people", effect: "allow", match: { consumers: ["human"] } },
+      { id: "no-push", effect: "deny", match: { commands: [{ prefix: "git push" }] } },
+    ],
+  };
+  const commands = ["ls", "cat 'x", "cat x", "ls", "cat 'x"];
+  const list = commands.flatMap((command) => [
+    eventOf({ command }),
+    eventOf({ command, executor: "ada" }),
+    eventOf({ command, consumer: "ai" }),
+  ]);
+  const { rules, examples } = replayed(document, list, { ...ALLOW_ALL, default: "deny" });
+  assert.deepEqual(
+    rules.map(({ id, hits }) => [id, hits]),
+    [
+      ["people", 6],
+      ["no-push", 0],
+      [null, 9],
+    ],
+  );
+  assert.deepEqual(
+    examples.map(({ event }) => event.command),
+    ["ls", "cat x"],
+  );
+});
+
 test("facts whose values run into each other are different commands", () => {
   const document: NaiveDocument = {
     ...ALLOW_ALL,

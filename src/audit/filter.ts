@@ -1,8 +1,10 @@
 /** The filters of lists, exports, streams and histograms of events: one definition for all. */
 import { consumers, decisions } from "../core/decision.ts";
+import { BadInput } from "../core/errors.ts";
 import { readMoment } from "../core/moment.ts";
 import { dateTime, string } from "../core/schema-parts.ts";
 import type { StringSchema } from "../core/schema.ts";
+import { oneOf } from "../core/validate.ts";
 import {
   EXCLUDED_FIELDS,
   excluding,
@@ -16,6 +18,8 @@ import {
 import type { AuditFilter } from "./store.ts";
 
 const EITHER_CASE = [...decisions, ...decisions.map((word) => word.toLowerCase())];
+/** The filters of the contract, which no value makes a 4xx. */
+const CONTRACT_FILTERS: ReadonlySet<string> = new Set<ExactFilter>(["decision", "consumer"]);
 
 const DESCRIPTIONS: Readonly<Record<ExactFilter, string>> = {
   decision: "Only events with this decision. An unknown value matches nothing.",
@@ -31,7 +35,7 @@ const DESCRIPTIONS: Readonly<Record<ExactFilter, string>> = {
   reported_by: "Only events that the API key or user with this id reported.",
 };
 
-/** A query parameter. A `forgiving` parameter accepts any value. */
+/** A query parameter. A `forgiving` parameter accepts any value; `filterOf` refuses some of them. */
 type FilterSchema = StringSchema & { readonly description: string; readonly forgiving?: true };
 
 const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
@@ -50,7 +54,7 @@ const excluded: Readonly<Record<ExcludingFilter, FilterSchema>> = recordOf(
   ]),
 );
 
-/** The filters as query parameters. `decision` and `consumer` accept any value: unknown ones match nothing. */
+/** The filters as query parameters. */
 export const filterQuery = {
   q: string(`Text that the ${SEARCHED_WORDS} contains, in any letter case.`),
   ...exact,
@@ -82,18 +86,19 @@ export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | 
 /**
  * Reads filters.
  *
- * @throws BadInput for a `from` or `to` that is not an RFC 3339 timestamp
+ * @throws BadInput for a `from` or `to` that is not an RFC 3339 timestamp, and for an unknown decision or
+ *   consumer in a filter that is not of the contract: a misspelt `not_decision` would leave out nothing
  */
 export function filterOf(given: GivenFilter): AuditFilter {
   return {
     q: given.q,
     ...recordOf(
-      FILTERED_FIELDS.map(({ filter, type }) => [filter, canonical(type, given[filter])]),
+      FILTERED_FIELDS.map(({ filter, type }) => [filter, wordOf(filter, type, given[filter])]),
     ),
     ...recordOf(
       EXCLUDED_FIELDS.map(({ filter, type }) => {
         const name = excluding(filter);
-        return [name, canonical(type, given[name])];
+        return [name, wordOf(name, type, given[name])];
       }),
     ),
     reason: given.reason,
@@ -102,7 +107,12 @@ export function filterOf(given: GivenFilter): AuditFilter {
   };
 }
 
-function canonical(type: EventFieldType, value: string | undefined): string | undefined {
-  if (type === "decision") return value?.toUpperCase();
-  return type === "consumer" ? value?.toLowerCase() : value;
+/** A value in the letter case of stored events. */
+function wordOf(name: string, type: EventFieldType, given?: string): string | undefined {
+  if (given === undefined || (type !== "decision" && type !== "consumer")) return given;
+  const words: readonly string[] = type === "decision" ? decisions : consumers;
+  const value = type === "decision" ? given.toUpperCase() : given.toLowerCase();
+  if (!words.includes(value) && !CONTRACT_FILTERS.has(name))
+    throw new BadInput(`${name}: expected ${oneOf(words)}`);
+  return value;
 }

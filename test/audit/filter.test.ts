@@ -28,6 +28,19 @@ test("decision and consumer are read in any letter case, and never refused", () 
   assert.deepEqual(given(filterOf({ decision: "maybe" })), { decision: "MAYBE" });
 });
 
+for (const name of ["observed", "not_decision", "not_consumer", "not_observed"] as const) {
+  test(`an unknown word in ${name} is refused by name`, () => {
+    const words = name === "not_consumer" ? "human, ai or ci" : "ALLOWED or DENIED";
+    assert.throws(() => filterOf({ [name]: "DENY" }), new BadInput(`${name}: expected ${words}`));
+  });
+}
+
+test("known words are read in any letter case", () => {
+  const filter = filterOf({ observed: "denied", not_decision: "Allowed", not_consumer: "CI" });
+  const words = { observed: "DENIED", not_decision: "ALLOWED", not_consumer: "ci" };
+  assert.deepEqual(given(filter), words);
+});
+
 test("moments are read with their offset", () => {
   const filter = filterOf({ from: "2026-11-20T22:00:00+02:00", to: "2026-11-20T20:00:00.001Z" });
   const moment = Date.parse("2026-11-20T20:00:00Z");
@@ -47,8 +60,12 @@ for (const name of ["from", "to"] as const) {
 
 test("every parameter becomes a filter, in any order", () => {
   const names = Object.keys(filterQuery);
+  const valueOf = (name: string): string => {
+    if (/decision|observed/.test(name)) return "DENIED";
+    return name.endsWith("consumer") ? "ai" : "2026-11-20T20:00:00Z";
+  };
   const values = (list: readonly string[]) =>
-    filterOf(Object.fromEntries(list.map((name) => [name, "2026-11-20T20:00:00Z"])));
+    filterOf(Object.fromEntries(list.map((name) => [name, valueOf(name)])));
   assert.deepEqual(Object.keys(given(values(names))).sort(), [...names].sort());
   assert.equal(JSON.stringify(values(names)), JSON.stringify(values(names.toReversed())));
 });

@@ -1,8 +1,8 @@
 /** Makes the proof that a log contains a line. */
 import { checkpointOf } from "../proof/checkpoint.ts";
 import type { NamedLog } from "../proof/evidence.ts";
-import { HASH_BYTES, leafHash } from "../proof/merkle.ts";
-import { inclusionProof, TILE_WIDTH, type TileReader } from "../proof/tiles.ts";
+import { leafHash, verifyInclusion } from "../proof/merkle.ts";
+import { inclusionProof, type TileReader } from "../proof/tiles.ts";
 import { formatProof } from "../proof/tlog-proof.ts";
 
 /** The stored tree of one log. */
@@ -23,7 +23,7 @@ export interface LoggedLine {
  * The proof that a checkpoint of a tree has a line.
  *
  * @param note the checkpoint; `undefined` if there is none yet
- * @returns `unsigned` if the checkpoint is older than the line; `changed` if its leaf is that of another line
+ * @returns `unsigned` if the checkpoint is older than the line; `changed` if the proof does not hold for the line
  */
 export async function proofOf(
   { tiles }: Pick<StoredTree, "tiles">,
@@ -31,12 +31,11 @@ export async function proofOf(
   line: Buffer,
   index: number | undefined,
 ): Promise<{ readonly file: string } | "unsigned" | "changed"> {
-  const size = note === undefined ? 0 : checkpointOf(note).size;
-  if (note === undefined || index === undefined || index >= size) return "unsigned";
-  const offset = (index % TILE_WIDTH) * HASH_BYTES;
-  const tile = await tiles(0, Math.floor(index / TILE_WIDTH), (index % TILE_WIDTH) + 1);
-  if (!tile.subarray(offset, offset + HASH_BYTES).equals(leafHash(line))) return "changed";
+  if (note === undefined || index === undefined) return "unsigned";
+  const { size, root } = checkpointOf(note);
+  if (index >= size) return "unsigned";
   const hashes = await inclusionProof(index, size, tiles);
+  if (!verifyInclusion(leafHash(line), index, size, hashes, root)) return "changed";
   return { file: formatProof({ index, hashes, checkpoint: note }) };
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { Unavailable } from "../../../src/core/errors.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
@@ -37,13 +38,16 @@ test("two transactions in a deadlock both succeed, one after the other", { skip 
   const database = await open(t);
   await database.run("CREATE TABLE t (k integer PRIMARY KEY, n integer)");
   await database.run("INSERT INTO t VALUES (1, 0), (2, 0)");
+  let runs = 0;
   const add = (first: number, second: number): Promise<void> =>
     database.transaction(async (transaction) => {
       await transaction.run("UPDATE t SET n = n + 1 WHERE k = $1", [first]);
-      await transaction.query("SELECT pg_sleep(0.05)");
+      runs++;
+      while (runs < 2) await turn(); // each holds the row that the other one needs
       await transaction.run("UPDATE t SET n = n + 1 WHERE k = $1", [second]);
     });
   await Promise.all([add(1, 2), add(2, 1)]);
+  assert.equal(runs, 3, "one transaction was run again");
   assert.deepEqual(await database.query("SELECT n FROM t"), [{ n: 2 }, { n: 2 }]);
 });
 
@@ -76,8 +80,15 @@ test("a search ends when its reader leaves", { skip }, async (t) => {
   const database = await open(t);
   const leaving = new AbortController();
   const search = database.search("SELECT pg_sleep(60)", [], leaving.signal);
-  setTimeout(() => leaving.abort(new Error("left")), 50);
+  const running = () =>
+    database.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+       AND pid <> pg_backend_pid() AND state = 'active' AND query LIKE '%pg_sleep(60)%'`,
+    );
+  while ((await running()).length === 0);
+  leaving.abort(new Error("left"));
   await assert.rejects(search, /^Error: left$/);
+  while ((await running()).length > 0);
 });
 
 test("a search that takes too long is refused with the way out", { skip }, async (t) => {

@@ -13,7 +13,7 @@ import type { Route } from "../../../../src/http/route.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { append, auditEventOf, eventsIn, NOON, ORGANIZATION } from "../../../audit/store-suite.ts";
-import { serve } from "../../../http/serve.ts";
+import { serve, until } from "../../../http/serve.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
 const EVENTS = 40;
@@ -63,11 +63,11 @@ async function serveExports(t: TestContext, entry: () => Promise<unknown>) {
     ...{ commit: changeThenEntry({ activity }), activity, now, ids: createIds(now) },
   });
   const caller = { kind: "key", id: "k1", name: "reader" } as const;
-  const { url } = await serve(t, recording, {
+  const { url, requests } = await serve(t, recording, {
     services,
     resolveCaller: () => ({ organization: ORGANIZATION, actor: caller }),
   });
-  return { ...opened, url };
+  return { ...opened, url, requests };
 }
 
 test("retention while an export's activity entry is written removes nothing from the export", async (t) => {
@@ -98,9 +98,9 @@ test("a refused export, or a HEAD request for one, keeps no file", async (t) => 
 
 test("an export whose client leaves before the first piece keeps no file", async (t) => {
   const left = new AbortController();
-  const { url, retain, segments } = await serveExports(t, () => {
+  const { url, retain, segments, requests } = await serveExports(t, () => {
     left.abort();
-    return new Promise((resolve) => setTimeout(resolve, 20)); // the server notices it
+    return until(() => requests.every(({ socket }) => socket.destroyed));
   });
   await assert.rejects(fetch(`${url}${EXPORT}?format=csv`, { signal: left.signal }));
   await retain();

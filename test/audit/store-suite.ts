@@ -317,17 +317,15 @@ function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual((await page(store, {}, 100, 0, "other")).events, [theirs]);
   });
 
-  test("concurrent appends are all stored, and no event is visible before it is answered", async (t) => {
+  test("concurrent appends are all stored, and each event is visible once it is answered", async (t) => {
     const { store } = await open(t);
-    const answered = new Set<string>();
     const appends = Array.from({ length: 300 }, async () => {
-      const [event] = await append(store, [auditEventOf()]);
-      answered.add(event?.id ?? "");
+      const event = auditEventOf();
+      await append(store, [event]);
+      assert.equal((await store.withId(ORGANIZATION, event.id)).length, 1);
     });
-    const seen = await page(store, {}, 1000);
     await Promise.all(appends);
     assert.equal((await page(store, {}, 1000)).total, 300);
-    assert.ok(seen.events.every(({ id }) => answered.has(id)));
   });
 }
 

@@ -51,8 +51,10 @@ test("the shipped catalog is large, describes itself, and claims no commit", asy
   for (const url of [...Object.values(body.contracts), body.documentation] as string[]) {
     assert.equal((await app.get(new URL(url).pathname)).status, 200, url);
   }
-  for (const url of Object.values(body.tenant_view).filter((one) => /^https?:/.test(String(one)))) {
-    assert.equal((await app.get(new URL(String(url)).pathname)).status, 200, String(url));
+  const { why: _, ...views } = body.tenant_view as Readonly<Record<string, string>>;
+  assert.ok(Object.keys(views).length > 0);
+  for (const url of Object.values(views)) {
+    assert.equal((await app.get(new URL(url).pathname)).status, 200, url);
   }
 });
 

@@ -293,6 +293,7 @@ test("a client gets one replay at a time, and too many that wait are refused", a
   const served = answers.filter(({ status }) => status === 200);
   assert.ok(served.length >= REPLAYS.waiting);
   for (const { body } of served) assert.equal(body.newly_denied, 1);
+  assert.ok(served.length < answers.length);
   for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
     assert.equal(status, 503);
     assert.equal(body.error, "Too many replays are under way: try again");

@@ -35,9 +35,10 @@ test("a browser gets the overview with its data, its stylesheet and its icon", a
   assert.match(home.headers.get("content-type") ?? "", /^text\/html/);
   assert.match(home.headers.get("vary") ?? "", /Accept/);
   assert.match(home.text, /rm &lt;b&gt;all&lt;\/b&gt;/);
-  for (const [, path = ""] of home.text.matchAll(
-    /<link rel="(?:stylesheet|icon)"[^>]* href="([^"]+)"/g,
-  )) {
+  const links = home.text.matchAll(/<link rel="(stylesheet|icon)"[^>]* href="([^"]+)"/g);
+  const files = Array.from(links, ([, rel, path = ""]) => ({ rel, path }));
+  assert.deepEqual(files.map(({ rel }) => rel).sort(), ["icon", "stylesheet"]);
+  for (const { path } of files) {
     const file = await app.get(path);
     assert.equal(file.status, 200);
     assert.equal(file.headers.get("cache-control"), "public, max-age=31536000, immutable");

@@ -1,7 +1,7 @@
 /** Runs the shell sessions of the documents as they are printed, from an empty folder. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -106,9 +106,9 @@ test("the session of docs/runtimes.md signs in, creates a key and reports with i
     adminPassword: "correct horse battery",
   });
   const stdout = await runSession("docs/runtimes.md", app, emptyFolder(t));
-  assert.match(stdout, /"version":"v1".*"active":true/);
+  assert.match(stdout, /"version":"laptops-1".*"active":true/);
   assert.match(stdout, /"id":"laptop-ada-1".*"policy_decision":"ALLOWED"/);
-  assert.match(stdout, /\{"status":"ok","policy_version":"v1"\}$/);
+  assert.match(stdout, /\{"status":"ok","policy_version":"laptops-1"\}$/);
 });
 
 test("the session of docs/api.md reads, exports, counts and follows the audit", async (t) => {
@@ -130,5 +130,25 @@ test("the session of docs/policies.md checks, tries and publishes the page's fir
   assert.match(stdout, /"valid":true/);
   assert.match(stdout, /"decision":"ALLOWED","rule":"agents-read"/);
   assert.match(stdout, /"decision":"DENIED","rule":"agents-never-push"/);
-  assert.match(stdout, /"version":"agents-1".*"active":true/);
+  assert.match(stdout, /"version":"agents-read".*"active":true/);
+});
+
+test("the session of docs/rollouts.md gives a version to the runtimes of its first stage", async (t) => {
+  const stdout = await runSession("docs/rollouts.md", await start(t), emptyFolder(t));
+  assert.match(stdout, /"version":"narrow".*"state":"running"/);
+  assert.match(stdout, /"status":"ok","policy_version":"narrow"/);
+  const fetched = stdout.slice(stdout.indexOf('"status":"ok"'));
+  assert.match(fetched, /"version":"narrow".*"version":"wide"/);
+});
+
+test("no two pages publish a version of the same name, so one page can be followed after another", () => {
+  const folder = fileURLToPath(new URL("../../docs", import.meta.url));
+  const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
+  const published = ["README.md", ...pages.map((name) => `docs/${name}`)].flatMap((path) => {
+    const sessions = read(path).match(/<!-- session.* -->\n`{3}sh\n[^]*?`{3}/g) ?? [];
+    const names = sessions.join("").matchAll(/(?:^ +|\{ )"version": "([^"]+)"/gm);
+    return [...new Set([...names].map(([, name]) => name))];
+  });
+  assert.ok(published.length >= 6);
+  assert.deepEqual(published, [...new Set(published)]);
 });

@@ -78,10 +78,10 @@ test("the API page names exactly the actions of the activity log", () => {
 });
 
 /** The anchors of a document's headings, as GitHub makes them. */
-function anchorsOf(path: string): readonly string[] {
+function anchorsOf(path: string, marks = /^#+ (.*)$/gm): readonly string[] {
   const headings = readSource(path)
     .replaceAll(/^```[\s\S]*?^```/gm, "")
-    .matchAll(/^#+ (.*)$/gm);
+    .matchAll(marks);
   return [...headings].map(([, title = ""]) =>
     title
       .toLowerCase()
@@ -105,6 +105,21 @@ for (const path of documents) {
     assert.deepEqual(broken, []);
   });
 }
+
+test("the contents of a page name all of its sections in their order", () => {
+  const withContents = documents.filter((path) => readSource(path).includes("**Contents**"));
+  assert.ok(withContents.length >= 8);
+  for (const path of withContents) {
+    const [, contents = ""] = /\*\*Contents\*\*: ([^]*?)\n\n/.exec(readSource(path)) ?? [];
+    const named = [...contents.matchAll(/\(#([^)]+)\)/g)].map(([, anchor]) => anchor);
+    const sections = anchorsOf(path, /^## (.*)$/gm);
+    assert.deepEqual(
+      named.filter((anchor) => sections.includes(anchor ?? "")),
+      sections,
+      path,
+    );
+  }
+});
 
 test("every page in docs is linked from the README", () => {
   const pages = documents.filter((path) => path.startsWith("docs"));

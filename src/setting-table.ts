@@ -87,7 +87,7 @@ export const settingTable = {
     integer(64 * KIB, 1024 * MIB),
     String(64 * MIB),
   ),
-  /** The seconds between two signed checkpoints of a log that grows; 0 signs none. Not with `databaseUrl`. */
+  /** The seconds between two signed checkpoints of a log that grows; 0 signs none. */
   checkpointSeconds: setting("CHECKPOINT_SECONDS", integer(0, 86_400), "0"),
   /** The Ed25519 key that signs checkpoints, as PKCS#8 PEM or the path of a file with it. */
   logSigningKey: setting("LOG_SIGNING_KEY", anyText, undefined, true),

@@ -35,7 +35,10 @@ test("an invalid option is a ConfigError that names it", async (t) => {
   for (const [options, said] of [
     [{ host: "nope.invalid" }, /^host: "nope\.invalid" is not an address of this machine/],
     [{ ...admin, adminPassword: "short" }, /^adminPassword: expected 10 to 256 characters$/],
-    [{ ...admin, adminEmail: "nobody" }, /^adminEmail: expected an email address$/],
+    [
+      { ...admin, adminEmail: "nobody" },
+      /^adminEmail: "nobody" is not understood, expected an email address$/,
+    ],
     [{ catalogSource: "/nope" }, /^catalogSource: "\/nope" cannot be read \(ENOENT\)$/],
     [{ dataDir: "/etc/passwd/x" }, /is a file, or is inside a file: choose another dataDir/],
     [{ now: () => Number.NaN }, /^now: returned NaN, expected milliseconds since the epoch$/],

@@ -39,6 +39,9 @@ export async function proofOf(
   return { file: formatProof({ index, hashes, checkpoint: note }) };
 }
 
+const WHEN_SIGNED =
+  "a server with CHECKPOINT_SECONDS signs the next one after that time, or at once when it is asked for the proof";
+
 /** An event, and the proof that it is part of its log. */
 export interface ProvenLine {
   readonly line: Buffer;
@@ -58,12 +61,12 @@ export async function proveLine(
   wanted: string,
 ): Promise<ProvenLine> {
   const note = await tree.lastNote();
-  if (note === undefined) throw new Error("The log has no checkpoint: set CHECKPOINT_SECONDS");
+  if (note === undefined) throw new Error(`The log has no checkpoint yet: ${WHEN_SIGNED}`);
   if (found === undefined)
     throw new Error(`There is no event "${wanted}" in the ${log} log of "${organization}"`);
   const proof = await proofOf(tree, note, found.line, await found.index());
   if (proof === "unsigned") {
-    throw new Error("The event is newer than the last checkpoint: try later");
+    throw new Error(`The event is newer than the last checkpoint: ${WHEN_SIGNED}`);
   }
   if (proof === "changed") throw new Error("The event is not as it was signed: verify the log");
   return { line: found.line, proof: proof.file };

@@ -4,7 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError } from "../core/config-error.ts";
 import type { IdSource } from "../core/ids.ts";
 import { draftUser } from "./draft.ts";
-import { checkEmail } from "./email.ts";
+import { isEmail } from "./email.ts";
 import type { UserStore } from "./store.ts";
 
 /** The services that `ensureFirstAdmin` needs. */
@@ -26,8 +26,11 @@ export async function ensureFirstAdmin(
   { email, password }: { readonly email: string; readonly password: string },
   { users, passwords, now, ids }: FirstAdminServices,
 ): Promise<boolean> {
+  if (!isEmail(email)) {
+    const given = JSON.stringify(email);
+    throw new ConfigError(`ADMIN_EMAIL: ${given} is not understood, expected an email address`);
+  }
   try {
-    checkEmail(email, "ADMIN_EMAIL");
     checkNewPassword(password, "ADMIN_PASSWORD");
   } catch (error) {
     throw new ConfigError((error as Error).message);

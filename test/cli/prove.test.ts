@@ -109,7 +109,7 @@ test("entries of the activity log and events of other organizations have proofs 
   const wrong = await run(["verify-proof", proof, "--event", event, "--key", await keyOf(origin)]);
   assert.match(wrong.error, /not signed by signalbox\/default\/audit/);
   const other = await run(["prove", "event-1", ...data, "--organization", acme]);
-  assert.match(other.error, /has no checkpoint|There is no event "event-1"/);
+  assert.match(other.error, /has no checkpoint yet|There is no event "event-1"/);
 });
 
 test(
@@ -132,7 +132,12 @@ for (const [what, args, code, said] of [
     1,
     /There is no event "none" in the audit log of "default"/,
   ],
-  ["an event after the checkpoint", ["late", ...data], 1, /newer than the last checkpoint/],
+  [
+    "an event after the checkpoint",
+    ["late", ...data],
+    1,
+    /newer than the last checkpoint: a server .* at once/,
+  ],
   ["no directory", ["x"], 2, /--data is missing/],
   ["another directory", ["x", "--data", folder], 1, /is not a data directory/],
   ["an odd organization", ["x", ...data, "--organization", "../x"], 2, /is not an id/],
@@ -144,6 +149,17 @@ for (const [what, args, code, said] of [
     assert.match(ran.error, said);
   });
 }
+
+test("a log whose first checkpoint is due later says when it is signed", async (t) => {
+  const young = await start(t, { checkpointSeconds: 86_400 });
+  await young.post("/api/v1/audit", { id: "first", command: "git push" });
+  const ran = await run(["prove", "first", "--data", young.dataDir]);
+  assert.equal(ran.code, 1);
+  assert.match(
+    ran.error,
+    /has no checkpoint yet: a server .* at once when it is asked for the proof/,
+  );
+});
 
 test("a directory without checkpoints has no key", async (t) => {
   const plain = await start(t, {});

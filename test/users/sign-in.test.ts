@@ -116,7 +116,7 @@ test("settings that cannot make an admin are refused by their names", async (t) 
   const { services } = await setUp(t);
   const needs = { ...services, now, ids: () => "root" };
   await assert.rejects(ensureFirstAdmin({ email: "root", password: PASSWORD }, needs), {
-    message: "ADMIN_EMAIL: expected an email address",
+    message: 'ADMIN_EMAIL: "root" is not understood, expected an email address',
   });
   await assert.rejects(ensureFirstAdmin({ email: EMAIL, password: "short" }, needs), {
     message: "ADMIN_PASSWORD: expected 10 to 256 characters",

@@ -16,6 +16,11 @@ export type Plain = string | boolean | number | null | readonly Plain[];
 /** Decoded attributes by name. */
 export type Attributes = ReadonlyMap<string, Plain>;
 
+/**
+ * The longest text of a resource that is read, in characters. Each of its records repeats the text, so a request with a
+ * long one would be stored at a thousand times its size.
+ */
+export const LONGEST_OF_RESOURCE = 256;
 const NANOS = /^\d{1,20}$/;
 const NANOS_OF_A_MS = 1_000_000n;
 
@@ -28,7 +33,7 @@ export function logRecordsOf(body: unknown): readonly LogRecord[] {
   if (!isObject(body)) throw new BadInput("The body: expected a JSON object");
   const records: LogRecord[] = [];
   for (const [ofResource, place] of objectsIn(body, "resourceLogs", "")) {
-    const resource = attributesOf(isObject(ofResource["resource"]) ? ofResource["resource"] : {});
+    const resource = resourceOf(ofResource["resource"]);
     for (const [ofScope, inner] of objectsIn(ofResource, "scopeLogs", place)) {
       for (const [fields] of objectsIn(ofScope, "logRecords", inner)) {
         records.push({ fields, resource });
@@ -36,6 +41,14 @@ export function logRecordsOf(body: unknown): readonly LogRecord[] {
     }
   }
   return records;
+}
+
+/** Decodes the attributes of a resource; lists, maps and long texts are left out. */
+function resourceOf(resource: unknown): Attributes {
+  const all = attributesOf(isObject(resource) ? resource : {});
+  const isShort = (value: Plain): boolean =>
+    typeof value !== "object" && String(value).length <= LONGEST_OF_RESOURCE;
+  return new Map([...all].filter(([, value]) => isShort(value)));
 }
 
 /** Decodes the attributes of a record or a resource; malformed ones are left out. */

@@ -199,6 +199,29 @@ test("records that cannot be events are counted by reason, and the others are st
   );
 });
 
+test("long texts and lists of a resource are left out: each of its records would repeat them", async (t) => {
+  const { shell } = CLAUDE_RECORDS;
+  const own = shell.attributes.filter(({ key }) => key !== "session.id");
+  const eventOf = async (length: number) => {
+    const text = "x".repeat(length);
+    const resource = {
+      "service.name": "claude-code",
+      ...{ "service.version": text, "host.name": text, "session.id": text },
+    };
+    const logs = logsOf(resource, "x", [{ ...shell, attributes: own }]);
+    const { events } = await storedOf(t, logs);
+    const [{ runtime_name, trace_id, runtime_context }] = events as [Record<string, unknown>];
+    return { runtime_name, trace_id, runtime_context };
+  };
+  const text = "x".repeat(256);
+  assert.deepEqual(await eventOf(256), {
+    ...{ runtime_name: text, trace_id: text, runtime_context: `claude-code ${text}` },
+  });
+  assert.deepEqual(await eventOf(257), {
+    ...{ runtime_name: undefined, trace_id: undefined, runtime_context: "claude-code" },
+  });
+});
+
 const BAD: readonly (readonly [string, unknown, RegExp])[] = [
   ["a list", [], /The body: expected a JSON object/],
   ["a text for a list", { resourceLogs: "x" }, /resourceLogs: expected a list/],

@@ -32,6 +32,8 @@ export async function postNote(
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent: ClientRequest = request(address, { method: "POST", headers, signal }, resolve);
     sent.once("error", reject).end(note);
+    // After a 101, Node closes the connection without an error or a response.
+    sent.once("close", () => reject(new Error("The connection was closed without an answer")));
   });
   const { statusCode: status = 0 } = response;
   return { status, text: await textOf(response) };

@@ -120,13 +120,14 @@ export class Turns {
   }
 
   /**
-   * Waits for a turn; the result ends it. If `signal` aborts first, the request leaves the line and the
-   * promise rejects with the signal's reason.
+   * Waits for a turn; the result ends it. If `signal` has aborted, or aborts first, the request leaves the line
+   * and the promise rejects with the signal's reason.
    *
    * @throws Unavailable when the line is full
    */
   wait(party: Party, signal?: AbortSignal, reader?: Reader): Promise<() => void> {
     return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
       const onAbort = (): void => {
         cancel?.();
         reject(signal?.reason as Error);

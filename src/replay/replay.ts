@@ -92,6 +92,7 @@ export async function beginReplay(
   try {
     const candidate = await candidateOf(policies, organization, wanted);
     const base = await baseOf(policies, organization, wanted.base);
+    gone.throwIfAborted(); // the turn has ended, and with it the right to a thread
     const thread = JudgeThread.take();
     ends.push(() => thread.close());
     const unfit = await thread.begin({

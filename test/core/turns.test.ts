@@ -138,3 +138,14 @@ test("a cancelled turn makes room in the line and never begins", async () => {
   await turnsOfTheLoop(3);
   assert.deepEqual(begun, ["p a 1", "p a 3"]);
 });
+
+test("a client that has left before it asks gets no turn and no place in the line", async () => {
+  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: 1 });
+  const gone = AbortSignal.abort(new Error("left"));
+  await assert.rejects(turns.wait(["p", "a"], gone), /left/);
+  const end = await turns.wait(["p", "a"]);
+  await assert.rejects(turns.wait(["p", "b"], gone), /left/);
+  const next = turns.wait(["p", "b"]);
+  end();
+  (await next)();
+});

@@ -1,5 +1,5 @@
 import { HOUR_MS } from "../core/clock.ts";
-import { BadInput, Conflict } from "../core/errors.ts";
+import { BadInput, Conflict, Unauthenticated } from "../core/errors.ts";
 import type { Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
@@ -65,6 +65,7 @@ export const publishRoutes = [
         const waiting = { ...asker, gone: client.gone, isAllowed };
         draft = await guarded(draft, body.guard, organization, waiting, needs);
       }
+      if (!(await isAllowed())) throw noLongerAllowed(); // the checks may have waited for minutes
       if (draft.activates) {
         note({ before: { active: await policies.activeVersion(organization) } });
       }
@@ -103,6 +104,11 @@ async function guarded(
   const excess = excessOf(judged, guard);
   if (excess !== undefined) throw new GuardExceeded(excess, judged.report);
   return { ...draft, base: active };
+}
+
+function noLongerAllowed(): Unauthenticated {
+  const message = "The credentials ended while the version was checked, and it was not stored";
+  return new Unauthenticated(message, { tokenRefused: true });
 }
 
 /** The first limit that a replay exceeds, in words. */

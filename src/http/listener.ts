@@ -135,7 +135,28 @@ function handle<Needs>(exchange: Exchange<Needs>, value: unknown): void {
   }
 }
 
+/**
+ * Calls the handler. For a change by a user or a key, the credentials are looked up again first: they may have ended while
+ * the client sent its body slowly, or while the request waited for its turn.
+ */
 function callHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
+  const { row } = exchange.endpoint;
+  if (row.change === undefined || exchange.caller?.actor === undefined) {
+    return runHandler(exchange, input);
+  }
+  try {
+    const caller = resolveCaller(exchange);
+    if (!(caller instanceof Promise)) return runHandler(exchange, input);
+    caller.then(
+      () => runHandler(exchange, input),
+      (error: unknown) => fail(exchange, error),
+    );
+  } catch (error) {
+    fail(exchange, error);
+  }
+}
+
+function runHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
   try {
     const { row } = exchange.endpoint;
     const answered = row.handle(input, exchange.parts.services);

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -25,6 +27,26 @@ test("signing out ends the sent token and no other, even after a restart", async
   await app.restart();
   assert.equal((await app.get(ME, one)).status, 401);
   assert.equal((await app.get(ME, two)).status, 200);
+});
+
+test("a token that ends while a body arrives changes nothing", async (t) => {
+  const app = await setUp(t);
+  const admin = await app.asUser(ADMIN);
+  const token = await app.asUser(ADMIN);
+  const sent = request(`${app.url}/api/v1/users`, {
+    method: "POST",
+    headers: { ...token, "content-type": "application/json", expect: "100-continue" },
+  });
+  sent.flushHeaders();
+  await once(sent, "continue"); // the token was accepted
+  assert.equal((await app.post(LOGOUT, undefined, token)).status, 200);
+  const answered = once(sent, "response");
+  sent.end(JSON.stringify({ email: "eve@example.com", password: "ten letters and more" }));
+  const [answer] = (await answered) as [IncomingMessage];
+  assert.equal(answer.statusCode, 401);
+  answer.resume();
+  const { users } = (await app.get("/api/v1/users", admin)).body;
+  assert.equal(users.length, 1);
 });
 
 test("a sign-out is recorded, and requires a token even without authentication", async (t) => {

@@ -77,6 +77,7 @@ function stepRow(kind: PersonStep) {
   return {
     method: "POST",
     ...publishing,
+    large: "made",
     role: "operator",
     params,
     body: rolloutStep,
@@ -133,6 +134,7 @@ export const rolloutRoutes = [
   route({
     method: "GET",
     path: "/rollouts",
+    large: "made",
     ...publishing,
     summary: "List the rollouts, newest first",
     description: "The figures of an open rollout are in `GET /rollouts/{id}`.",

@@ -75,7 +75,6 @@ export const signedLogRoutes = [
 ];
 
 function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRoutes<L>) {
-  const isLarge = log === "activity" && ({ large: "made" } as const);
   return [
     route({
       ...{ ...common, ...access },
@@ -120,7 +119,8 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
       },
     }),
     route({
-      ...{ ...common, ...access, ...isLarge },
+      ...{ ...common, ...access },
+      large: "made", // a line may have some MiB, and the activity log is searched for it
       path: `/${log}/{id}/proof`,
       summary: `Prove that the ${log} log contains an ${line}`,
       description: `A file (C2SP tlog-proof) that \`signalbox verify-proof\` and other programs check without the server. ${whose} ${OFF}`,

@@ -1,0 +1,74 @@
+/** A row takes turns unless its work and its answer are short, whatever is stored and sent. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { routes } from "../../src/routes.ts";
+
+/** Rows with a line of their own. */
+const OWN_LINE = [
+  "POST /audit",
+  "POST /audit/redact",
+  "POST /otlp/v1/logs",
+  "POST /policies",
+  "POST /policies/draft-rule",
+  "POST /policies/replay",
+  "POST /policies/simulate",
+  "POST /policies/validate",
+];
+
+/** Before you add a row, think of a thousand requests at a time, with the most that may be stored. */
+const SHORT = [
+  "DELETE /api-keys/{id}",
+  "DELETE /fleet/{name}",
+  "DELETE /providers/{id}",
+  "DELETE /users/{id}",
+  "GET /activity/checkpoint",
+  "GET /activity/consistency",
+  "GET /activity/verifier",
+  "GET /audit/checkpoint",
+  "GET /audit/consistency",
+  "GET /audit/stream",
+  "GET /audit/verifier",
+  "GET /auth/me",
+  "GET /capabilities",
+  "GET /health",
+  "GET /metadata",
+  "GET /metadata/apis",
+  "GET /metadata/authentication",
+  "GET /metadata/catalog",
+  "GET /metadata/catalog/capabilities",
+  "GET /metadata/catalog/providers",
+  "GET /metadata/policy.schema.json",
+  "GET /metadata/versions",
+  "GET /metrics",
+  "GET /openapi.json",
+  "GET /openapi.yaml",
+  "GET /organizations/{id}",
+  "GET /portal/assets/{hash}/{file}",
+  "GET /providers",
+  "GET /ready",
+  "GET /users/{id}",
+  "GET /version",
+  "PATCH /organizations/{id}",
+  "PATCH /users/{id}",
+  "POST /api-keys",
+  "POST /audit/export-tickets",
+  "POST /auth/login",
+  "POST /auth/logout",
+  "POST /fleet/heartbeat",
+  "POST /organizations",
+  "POST /policies/{version}/activate",
+  "POST /rollouts",
+  "POST /runtime/heartbeat",
+  "POST /runtime/register",
+  "POST /users",
+  "PUT /auth/password",
+  "PUT /providers/{id}",
+  "PUT /settings",
+];
+
+test("every row that is not known to be short takes turns", () => {
+  const names = routes
+    .filter(({ large, path }) => large === undefined && !path.includes("/tile/"))
+    .map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(names.toSorted(), [...OWN_LINE, ...SHORT].toSorted());
+});

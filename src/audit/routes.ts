@@ -4,7 +4,7 @@ import type { IdSource } from "../core/ids.ts";
 import type { Quotas } from "../core/quota.ts";
 import { string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
-import type { Turns } from "../core/turns.ts";
+import { Turns } from "../core/turns.ts";
 import { isObject } from "../core/validate.ts";
 import { Yielder } from "../core/yielder.ts";
 import { json, jsonAround, later, type Reply, type Settle } from "../http/reply.ts";
@@ -56,6 +56,13 @@ interface Report {
  * become some hundred bytes of an event.
  */
 export const LARGE_BATCH_EVENTS = 1_000;
+
+/**
+ * Trials of redaction that run at a time, that run for one user, and that wait, each with its text. A text of a mebibyte
+ * takes the slices of a second.
+ */
+export const TRIALS = { atOnce: 4, atOnceOfOne: 2, waiting: 32 };
+const trials = new Turns(TRIALS, "Too many texts are being redacted: try again");
 
 /** Tells a batch from a single event: a body that has `events` is a batch. */
 const report: CustomBody<Report> = {
@@ -201,10 +208,12 @@ export const auditRoutes = [
     body: auditRedact,
     report: true,
     replies: { 200: auditRedaction },
-    refuses: [400, 500],
-    async handle({ organization, body, client }, { redaction }: Needs) {
-      const redactor = await redaction.trial(organization);
-      return new Yielder(client.gone).run(redactor.redactInParts(body.text));
+    refuses: [400, 500, 503],
+    handle({ organization, body, client }, { redaction }: Needs) {
+      return trials.run(client, async () => {
+        const redactor = await redaction.trial(organization);
+        return new Yielder(client.gone).run(redactor.redactInParts(body.text));
+      });
     },
   }),
   route({

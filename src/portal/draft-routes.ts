@@ -14,11 +14,12 @@ interface Needs {
   readonly policies: Pick<PolicyStore, "active">;
 }
 
-/** Events may have some MiB: they are read one at a time, and only what a draft uses is kept. */
-const reading = new Turns(
-  { atOnce: 1, atOnceOfOne: 1, waiting: 200 },
-  "Too many drafts: try again",
-);
+/**
+ * Events may have some MiB: they are read one at a time, and only what a draft uses is kept. A draft that waits has its
+ * document in memory.
+ */
+export const READING = { atOnce: 1, atOnceOfOne: 1, waiting: 32 };
+const reading = new Turns(READING, "Too many drafts: try again");
 
 /** The route that drafts rules. It is here because it joins two domains that do not import each other. */
 export const draftRoutes = [

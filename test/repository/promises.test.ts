@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
-import { LARGE_BATCH_EVENTS } from "../../src/audit/routes.ts";
+import { LONGEST_OF_RESOURCE } from "../../src/audit/otlp/records.ts";
+import { LARGE_BATCH_EVENTS, TRIALS } from "../../src/audit/routes.ts";
 import * as text from "../../src/audit/event-fields.ts";
 import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
 import * as tickets from "../../src/audit/tickets.ts";
@@ -30,6 +31,7 @@ import * as nodes from "../../src/policies/document-nodes.ts";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
 import { MAX_SHELL_DEPTH } from "../../src/policies/shell-expansions.ts";
 import { MAX_STEPS } from "../../src/policies/step-budget.ts";
+import { READING } from "../../src/portal/draft-routes.ts";
 import * as events from "../../src/portal/stored-rows.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
 import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
@@ -79,6 +81,9 @@ const said = [
   `characters of a name | ${grouped(MOST_NAMES)} each; ${LONGEST_NAME} |`,
   `that wait | ${REPLAYS.atOnce}; ${REPLAYS.atOnceOfOne}; ${REPLAYS.waiting}, shared |`,
   `milliseconds to check | ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
+  `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,
+  `works on; that wait | ${TRIALS.atOnce}, half of them for one user; ${TRIALS.waiting}, shared |`,
+  `drafts of rules that read their events; that wait | ${READING.atOnce}; ${READING.waiting}, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on all of them, in bytes | ${MAX_WAITING_REQUESTS}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,

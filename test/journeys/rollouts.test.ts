@@ -339,6 +339,8 @@ test("a step names the person, and organizations do not see each other's rollout
   const eve = await app.asUser(other);
   assert.equal((await app.get(`${API}/rollouts/${id}`, eve)).status, 404);
   assert.equal((await app.post(`${API}/rollouts/${id}/roll_back`, {}, eve)).status, 404);
+  assert.equal((await app.get(`${API}/rollouts/${id}%00`, eve)).status, 404);
+  assert.equal((await app.post(`${API}/rollouts/%00/pause`, {}, eve)).status, 404);
   assert.deepEqual((await app.get(`${API}/rollouts`, eve)).body, { rollouts: [] });
   const paused = await app.post(`${API}/rollouts/${id}/pause`, {}, admin);
   assert.deepEqual([paused.body.state, paused.body.updated_by], ["paused", ADMIN.email]);

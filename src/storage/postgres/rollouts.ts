@@ -88,7 +88,7 @@ export class PostgresRollouts implements RolloutStore {
   ): Promise<Rollout | undefined> {
     return this.#session.change(async (transaction) => {
       await lockOrganization(transaction, organization);
-      const [before] = await read(transaction, organization, "AND id = $2", [id]);
+      const [before] = await read(transaction, organization, "AND id = $2", [toText(id)]);
       if (before === undefined) return undefined;
       const after = await change(before);
       await transaction.run(
@@ -105,7 +105,7 @@ export class PostgresRollouts implements RolloutStore {
   }
 
   async get(organization: string, id: string): Promise<Rollout | undefined> {
-    return (await read(this.#session, organization, "AND id = $2", [id]))[0];
+    return (await read(this.#session, organization, "AND id = $2", [toText(id)]))[0];
   }
 
   list(organization: string): Promise<readonly Rollout[]> {

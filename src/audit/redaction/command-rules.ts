@@ -5,7 +5,7 @@ import { isSecretValue } from "./values.ts";
 
 /** Programs whose `-p` and `-P` mean something else beside a user. */
 const NOT_PASSWORDS =
-  "mysql\\w*|mariadb[\\w-]*|mycli|journalctl|systemctl|cp|mv|rsync|scp|tar|diff|patch|install|sort|ps|top|htop|pgrep|pkill|lsof|strace|perf|renice|netstat|ss|git|mkdir|mount|pytest|php|nmap";
+  "(?<!\\baz )mysql\\w*|mariadb[\\w-]*|journalctl|systemctl|cp|mv|rsync|scp|tar|diff|patch|install|sort|ps|top|htop|pgrep|pkill|lsof|strace|perf|renice|netstat|ss|git|mkdir|mount|pytest|php|nmap";
 const USER = String.raw`(?:-[uUl]|--?user(?:name)?)`;
 /** A port, the id of a process, a priority, or one of the other harmless values. */
 const HARMLESS =
@@ -54,9 +54,13 @@ export const COMMAND_RULES: readonly RedactionRule[] = [
   valueAt(
     "slash-option",
     ["pass", "pwd", "secret", "token", "pw:"],
-    String.raw`(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token)(?<=(?<!\S)["']?\/[\w-]{0,40}):`,
-    ["wmic /user:ada /password:hunter2 os", "x '/secret:hunter 2'"],
-    ["wmic /password:%PW% os", "docker pull h/my-token:v1"],
+    String.raw`(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token)(?<=(?<!\S)["']?(?:\/|--?)[\w-]{0,40}):(?!(?:env|file)\s)`,
+    [
+      "wmic /user:ada /password:hunter2 os",
+      "winrm -username:ada -password:hunter2",
+      "x '/secret:hunter 2'",
+    ],
+    ["wmic /password:%PW% os", "keytool -list -storepass:env KS", "docker pull h/my-token:v1"],
   ),
   valueAt(
     "account-password",
@@ -67,8 +71,8 @@ export const COMMAND_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "word-argument",
-    ["requirepass", "masterauth", "input_pw ", "owner_pw ", "user_pw ", "netsh ", "sc config ", "sc create ", "pragma ", "openssl passwd ", "upwd ", "jdbc:oracle:", "db2 connect ", "password password ", "password_again password ", "wpa_passphrase ", "env set ", "env:set "], // prettier-ignore
-    String.raw`(?:(?:requirepass|masterauth)\s{1,4}(?!["']?(?:is|was|in|of|and|or|to)\b)|(?:input|owner|user)_pw\s{1,4}|netsh\s[^\n;|&]{1,200}?\s(?:key|keymaterial)=|sc\s{1,4}(?:config|create)\s[^\n;|&]{1,200}?\spassword=\s{0,4}|pragma\s{1,4}(?:re)?key\s{0,4}=\s{0,4}(?=["'])|openssl\s{1,4}passwd(?:\s{1,4}-salt\s{1,4}\S{1,40}|\s{1,4}-\w{1,10}){0,4}\s{1,4}(?!-)|upwd\s{1,4}[^\s-]\S{0,80}\s{1,4}|jdbc:oracle:\w{1,10}:\w{1,60}\/|db2\s{1,4}connect\s[^\n;|&]{1,200}?\susing\s{1,4}|password(?:_again)?\s{1,4}password\s{1,4}|wpa_passphrase\s{1,4}(?:"[^"\n]{1,80}"|'[^'\n]{1,80}'|[^\s"';|&-]\S{0,80})\s{1,4}|env[\s:]set\s{1,4}(?!-)[^\s;|&=]{1,80}\s{1,4}(?!-))`,
+    ["requirepass", "masterauth", "input_pw ", "owner_pw ", "user_pw ", "netsh ", "sc config ", "sc create ", "pragma ", "openssl passwd ", "upwd ", "open -u ", "isql ", "jdbc:oracle:", "db2 connect ", "password password ", "password_again password ", "wpa_passphrase ", "env set ", "env:set "], // prettier-ignore
+    String.raw`(?:(?:requirepass|masterauth)\s{1,4}(?!["']?(?:is|was|in|of|and|or|to)\b)|(?:input|owner|user)_pw\s{1,4}|netsh\s[^\n;|&]{1,200}?\s(?:key|keymaterial)=|sc\s{1,4}(?:config|create)\s[^\n;|&]{1,200}?\spassword=\s{0,4}|pragma\s{1,4}(?:re)?key\s{0,4}=\s{0,4}(?=["'])|openssl\s{1,4}passwd(?:\s{1,4}-salt\s{1,4}\S{1,40}|\s{1,4}-\w{1,10}){0,4}\s{1,4}(?!-)|upwd\s{1,4}[^\s-]\S{0,80}\s{1,4}|open\s{1,4}-u\s{1,4}[\w.@-]{1,60},|(?<![\w-])isql(?:\s{1,4}-\w{1,4}){0,4}\s{1,4}[^\s-]\S{0,60}\s{1,4}[^\s-]\S{0,60}\s{1,4}(?!-)|jdbc:oracle:\w{1,10}:\w{1,60}\/|db2\s{1,4}connect\s[^\n;|&]{1,200}?\susing\s{1,4}|password(?:_again)?\s{1,4}password\s{1,4}|wpa_passphrase\s{1,4}(?:"[^"\n]{1,80}"|'[^'\n]{1,80}'|[^\s"';|&-]\S{0,80})\s{1,4}|env[\s:]set\s{1,4}(?!-)[^\s;|&=]{1,80}\s{1,4}(?!-))`,
     [
       "redis-cli CONFIG SET requirepass hunter2",
       "pdftk a.pdf input_pw hunter2 output b.pdf",
@@ -77,8 +81,16 @@ export const COMMAND_RULES: readonly RedactionRule[] = [
       "jdbc:oracle:thin:ada/hunter2@h:1521/x",
       "wpa_passphrase 'my net' 'hunter 22' > x.conf",
       "netlify env:set KEY hunter2",
+      "lftp -e 'open -u ada,hunter2 h'",
+      "isql -v dsn ada hunter2",
     ],
-    ["redis-cli config get requirepass", "openssl passwd -6", "netsh wlan show profiles"],
+    [
+      "open -u https://h",
+      "isql -v dsn",
+      "redis-cli config get requirepass",
+      "openssl passwd -6",
+      "netsh wlan show profiles",
+    ],
   ),
   valueAt(
     "expected-answer",
@@ -116,7 +128,7 @@ export const COMMAND_PROGRAMS: readonly ProgramRule[] = [
     id: "stored-secret",
     programs: ["secret", "secrets", "user-secrets", "secret:create", "secret:push"],
     after: "set|put|add|write|patch|create|update|import|push|--.*",
-    options: { set: "named", put: "named", write: "named", "--value": "word", "--body": "word", "--text": "word" }, // prettier-ignore
+    options: { set: "named", put: "named", write: "named", "--value": "word", "--body": "word", "--text": "word", "--data": "word" }, // prettier-ignore
     hasAssignments: true,
     matches: [
       "doppler secrets set K hunter2",
@@ -134,36 +146,115 @@ export const COMMAND_PROGRAMS: readonly ProgramRule[] = [
   },
   {
     id: "place-argument",
-    programs: ["chamber", "keyctl", "virsh", "b2", "dscl", "networksetup", "rclone", "nuget", "grafana-cli", "bao", "vault", "drush"], // prettier-ignore
-    options: { write: "third", add: "third", "set-user-password": "third", "authorize-account": "second", "-passwd": "second", "-setairportnetwork": "third", obscure: "word", setapikey: "word", "reset-admin-password": "word", unseal: "word", "user:password": "second" }, // prettier-ignore
+    programs: ["chamber", "keyctl", "virsh", "b2", "dscl", "networksetup", "rclone", "nuget", "grafana-cli", "neo4j-admin", "drush"], // prettier-ignore
+    options: { write: "third", add: "third", "set-user-password": "third", "authorize-account": "second", "-passwd": "second", "-setairportnetwork": "third", obscure: "word", setapikey: "word", "reset-admin-password": "word", "set-initial-password": "word", "user:password": "second" }, // prettier-ignore
     matches: [
       "chamber write svc key hunter2",
       "rclone obscure hunter2",
       "keyctl add user k hunter2 @u",
-      "vault operator unseal hunter2",
+      "neo4j-admin dbms set-initial-password hunter2",
     ],
-    ignores: ["chamber exec svc -- ./run", "dscl . -list /Users", "vault operator unseal"],
+    ignores: ["chamber exec svc -- ./run", "dscl . -list /Users"],
+  },
+  {
+    id: "unseal-key",
+    programs: ["bao", "vault"],
+    options: { unseal: "word" },
+    matches: ["vault operator unseal hunter2"],
+    ignores: ["vault operator unseal", "vault write a/b c=$D role_id=e"],
   },
   {
     id: "password-option",
-    programs: ["schtasks", "certutil", "influx", "beeline", "swaks", "sendemail", "ss-local", "ss-server", "trojan", "caddy"], // prettier-ignore
-    options: { "/rp": "word", "-p": "word", "-ap": "word", "-xp": "word", "-k": "word", "--plaintext": "word" }, // prettier-ignore
-    matches: ["schtasks /create /ru ada /rp hunter2", "swaks -au ada -ap hunter2"],
-    ignores: ["schtasks /query", "caddy run"],
+    programs: ["schtasks", "certutil", "influx", "beeline", "trojan", "signtool"],
+    options: { "/rp": "next", "/p": "next", "-p": "next" },
+    matches: ["schtasks /create /ru ada /rp hunter2", "signtool sign /f x.pfx /p hunter2 x.exe"],
+    ignores: ["schtasks /query", "influx -precision rfc3339"],
+  },
+  {
+    id: "mail-password",
+    programs: ["swaks", "sendemail"],
+    options: { "-ap": "next", "-xp": "next" },
+    matches: ["swaks -au ada -ap hunter2"],
+    ignores: ["swaks -p 587 -t ada@example.com"],
+  },
+  {
+    id: "proxy-password",
+    programs: ["ss-local", "ss-server", "caddy"],
+    options: { "-k": "word", "--plaintext": "word" },
+    matches: ["ss-local -s h -p 8388 -k hunter2", "caddy hash-password --plaintext hunter2"],
+    ignores: ["ss-local -s h -p 8388", "caddy run"],
+  },
+  {
+    id: "pdf-password",
+    programs: ["qpdf", "pdftotext", "pdftoppm", "pdfinfo", "pdfimages", "pdftocairo", "pdfseparate"], // prettier-ignore
+    options: { "--encrypt": "word", "-upw": "next", "-opw": "next" },
+    matches: ["qpdf --encrypt hunter2 x 256 -- a.pdf b.pdf", "pdftotext -upw hunter2 a.pdf"],
+    ignores: ["qpdf --decrypt a.pdf b.pdf", "pdfinfo a.pdf"],
+  },
+  {
+    id: "pdf-owner-password",
+    programs: ["qpdf"],
+    options: { "--encrypt": "second" },
+    matches: ["qpdf --encrypt x hunter2 256 -- a.pdf b.pdf"],
+    ignores: ["qpdf a.pdf b.pdf"],
+  },
+  {
+    id: "directory-password",
+    programs: ["ldappasswd"],
+    options: { "-s": "word", "-a": "word" },
+    matches: ["ldappasswd -s hunter2 -D cn=admin uid=ada"],
+    ignores: ["ldappasswd -S -D cn=admin uid=ada"],
   },
   {
     id: "mac-key",
     programs: ["openssl"],
-    options: { "-hmac": "word", "-psk": "word" },
+    options: { "-hmac": "next", "-psk": "next" },
     matches: ["openssl dgst -hmac hunter2 x"],
     ignores: ["openssl dgst -sha256 x"],
   },
   {
     id: "login-secret",
     programs: ["snyk"],
-    options: { auth: "word" },
-    matches: ["snyk auth hunter2-abcd"],
-    ignores: ["snyk auth", "snyk test"],
+    options: { auth: "word", api: "word" },
+    matches: ["snyk auth hunter2-abcd", "snyk config set api=hunter2"],
+    ignores: ["snyk auth", "snyk test", "snyk config set org=acme"],
+  },
+  {
+    id: "service-token",
+    programs: ["cloudflared"],
+    after: "service",
+    options: { install: "word" },
+    matches: ["cloudflared service install hunter2"],
+    ignores: ["cloudflared tunnel list", "cloudflared service install"],
+  },
+  {
+    id: "project-password",
+    programs: ["supabase"],
+    options: { "-p": "next" },
+    matches: ["supabase db push -p hunter2"],
+    ignores: ["supabase link --project-ref abc"],
+  },
+  {
+    id: "keystore-password",
+    programs: ["keytool"],
+    options: { "-new": "next" },
+    matches: ["keytool -storepasswd -keystore k -new hunter2"],
+    ignores: ["keytool -list -keystore k"],
+  },
+  {
+    id: "card-pin",
+    programs: ["pkcs11-tool", "yubico-piv-tool", "pkcs15-tool"],
+    options: { "--pin": "word", "--so-pin": "word", "--new-pin": "word" },
+    matches: ["pkcs11-tool --login --pin 123456 -O"],
+    ignores: ["pkcs11-tool --login -O"],
+  },
+  {
+    id: "remote-login",
+    programs: ["conan"],
+    after: "login|user",
+    options: { "-p": "next" },
+    matches: ["conan remote login acme ada -p hunter2", "conan user -p hunter2 -r acme ada"],
+    ignores: ["conan install -pr release ."],
   },
   {
     id: "account-login",

@@ -4,37 +4,57 @@ import { type RedactionRule, valueAt } from "./shapes.ts";
 const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
 const PRINTS = String.raw`(?:echo|printf)${FLAGS}{0,3}\s{1,4}(?:["']?%s(?:\\n)?["']?\s{1,4})?`;
 /** Programs that read nothing but secrets. A shell is not among them: its input is commands, which must stay visible. */
-const PROGRAMS =
-  "kinit|cryptsetup|chpasswd|vncpasswd|openconnect|keepassxc-cli|secret-tool|gnome-keyring-daemon|grub-mkpasswd-pbkdf2|debconf-set-selections";
+const PROGRAMS = String.raw`kinit|cryptsetup|chpasswd|openconnect|keepassxc-cli|secret-tool|gnome-keyring-daemon|grub-mkpasswd-pbkdf2|debconf-set-selections|[\w-]{0,30}passw(?:or)?d|wg\s{1,4}pubkey|az\s{1,4}devops\s{1,4}login|(?:op|bw|rbw|lpass)\s{1,4}(?:signin|login|unlock)`;
 /** Stores of secrets, with the word that stores one. */
 const STORES = String.raw`(?:secrets?|env|variables?|keyring|pass|context)[\s:](?:versions\s{1,4})?(?:set|put|add|create|insert|bulk|import|store-secret)`;
 const OPTIONS = String.raw`--(?:password|token|secret|key)-stdin|--with-token|-on-stdin|-stdin(?:pass)?|--passphrase-fd[\s=]{1,4}0`;
+const SUDO = String.raw`(?:sudo\s{1,4}(?:-\S{1,20}\s{1,4}){0,3})?`;
+/** A program that reads a secret, where a command begins: the word is no argument of another program, as of `grep`. */
+const PROGRAM = String.raw`${SUDO}(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
 /** A part of a command that reads a secret. */
-const READS = String.raw`(?:(?<![\w-])(?:${PROGRAMS}|passwd|wg\s{1,4}pubkey|sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
+const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
 
 export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "piped-password",
     ["echo ", "printf "],
-    String.raw`(?<![\w-])${PRINTS}(?=[^\n]{1,400}?\|[^\n|]{0,200}?${READS})(?!-)`,
+    String.raw`(?<![\w-])${PRINTS}(?=[^\n]{1,400}?\|(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS}))(?!-)`,
     [
       "echo hunter2 | docker login -u ada --password-stdin",
       "echo 'hunter2' | sudo -S ls",
       "echo 'ada:hunter2' | chpasswd",
       "echo hunter2 | kinit ada",
       "echo hunter2 | gh secret set NAME",
+      "echo hunter2 | sudo -u x /usr/bin/smbpasswd -s ada",
     ],
     [
       "echo $PASS | docker login --password-stdin",
       "echo hello | tee x",
       "echo hi | sudo tee x",
       "echo 'id' | su - ada",
+      "echo hello | grep passwd",
     ],
+  ),
+  valueAt(
+    "encoded-password",
+    ["echo ", "printf "],
+    String.raw`(?<![\w-])${PRINTS}["']?[\w.@+-]{1,80}:(?=[^\s"'|]{1,400}["']?\s{0,4}\|\s{0,4}(?:openssl\s{1,4})?base64\b)`,
+    ["echo -n ada:hunter2 | base64", "printf '%s' 'ada:hunter2' | openssl base64"],
+    ["echo -n $U:$P | base64", "echo hello | base64"],
+    String.raw`(?<secret>[^\s"'|$\x60]{1,400})`,
+  ),
+  valueAt(
+    "written-secret",
+    ["echo ", "printf "],
+    String.raw`(?<![\w-])${PRINTS}(?=[^\n;&|>]{1,200}(?:>|\|\s{0,4}${SUDO}tee)\s{0,4}[\w./~-]{0,120}(?:password|passwd|passphrase|secret|token|api[_-]?key)(?:\.(?:txt|key|secret))?(?![\w./-]))(?!-)`,
+    ["echo -n hunter2 > /run/secrets/db_password", "echo 'hunter2' | sudo tee /etc/api_key.txt"],
+    ["echo $P > password.txt", "echo done > token.log", "echo 'a key: value' > token"],
+    String.raw`["']?(?<secret>[^\s"'=:$\x60;|&>]{4,512})(?=["']?\s)`,
   ),
   valueAt(
     "here-string",
     ["<<<"],
-    String.raw`(?<=${READS}[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
+    String.raw`(?<=(?:${READS}|(?:^|[\n;|&("'\x60]\s{0,4})${PROGRAM})[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
     [
       "gh auth login --with-token <<< hunter2",
       "kinit ada <<< hunter2",

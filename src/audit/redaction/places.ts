@@ -1,9 +1,9 @@
 /** Secrets that are recognised by the words before them, in a command or another text. */
-import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
+import { LOOSE_VALUE, type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";
 import { isSecretValue } from "./values.ts";
 
-/** Words between a program and the place of the secret. */
-const WORDS = String.raw`(?:\s{1,4}(?!-)[^\s;&|]{1,80}){1,4}`;
+/** A word that is not an option, and a share or an address. */
+const WORD = String.raw`\s{1,4}(?:"[^"\n]{1,80}"|'[^'\n]{1,80}'|[^\s;&|"'-][^\s;&|"']{0,80})`;
 const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
 const NAME = String.raw`[\w.-]{0,60}(?:key|token|secret|password|passwd|pwd|credentials?)\b`;
 
@@ -18,10 +18,11 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "saved-value",
     ["configure ", "config "],
-    String.raw`config(?:ure)?\s{1,4}(?<=\b(?:aws|p?npm|yarn|pip3?|git)\s{1,4}config(?:ure)?\s{1,4})(?:set\s{1,4})?${FLAGS}{0,4}\s{0,4}(?!\S{0,60}(?:key_id|helper|signingkey)\b)\S{0,200}(?:key|token|secret|password|_auth)(?:\s{1,4}|=)`,
+    String.raw`config(?:ure)?\s{1,4}(?<=\b(?:aws|p?npm|yarn|pip3?|git)\s{1,4}config(?:ure)?\s{1,4})(?:set\s{1,4})?${FLAGS}{0,4}\s{0,4}(?!\S{0,60}(?:key_id|helper|signingkey)\b)\S{0,200}(?:key|token|secret|password|_auth)["']?(?:\s{1,4}|=)`,
     [
       "aws configure set aws_secret_access_key abc/def",
       "npm config set //registry.npmjs.org/:_authToken abc",
+      "npm config set '//example.com/:_auth' abc",
     ],
     ["aws configure set region eu-west-1", "git config user.signingkey ABCDEF01"],
   ),
@@ -36,6 +37,47 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     matches: ["pulumi config set --secret dbPassword hunter2"],
     ignores: ["pulumi config set region eu", "pulumi config set --secret dbPassword"],
   },
+  {
+    // A name in capitals, or the last part of a path, before its value.
+    id: "named-argument-value",
+    keywords: ["set ", "set-env ", "kv put ", "credstash put ", "etcdctl put "],
+    pattern: new RegExp(
+      String.raw`(?<![\w-])(?:set(?:-env)?\s{1,4}(?:[^\s;|&"'-][^\s;|&"']{0,60}\s{1,4})?(?:[A-Z][A-Z0-9]{0,30}_){1,6}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD)|(?:kv|credstash|etcdctl)\s{1,4}put(?:\s{1,4}-\S{1,60}){0,4}\s{1,4}[\w./-]{0,120}(?:key|token|secret|password|passwd|pwd))\s{1,4}${LOOSE_VALUE}`,
+      "y",
+    ),
+    accepts: isSecretValue,
+    matches: [
+      "cf set-env app API_KEY abc123",
+      "glab variable set MY_TOKEN abc123",
+      "consul kv put app/password hunter2",
+    ],
+    ignores: [
+      "set API_KEY before you start",
+      "cf set-env app CACHE_DIR abc123",
+      "consul kv put app/stage prod1",
+    ],
+  },
+  {
+    // `user:password@host` without a scheme.
+    id: "server-login",
+    keywords: ["mysqlsh ", "impacket-", "secretsdump", "exec.py ", "dsn"],
+    pattern:
+      /(?:mysqlsh|impacket-\w{1,30}|secretsdump(?:\.py)?|exec\.py)\s[^\n;|&]{0,120}?(?<=[\s"'/])[\w.-]{1,60}:(?<secret>[^\s"'@/]{1,200})(?=@)|dsn\\?["']?[\s=:]{1,4}\\?["']?[\w.-]{1,60}:(?<bare>[^\s"'@]{1,200})(?=@\w{2,8}\()/iy,
+    accepts: isSecretValue,
+    matches: [
+      "mysqlsh --uri ada:hunter2@h",
+      "secretsdump.py 'corp/ada:hunter2@h'",
+      'app -dsn "ada:hunter2@tcp(h:3306)/db"',
+    ],
+    ignores: ["mysqlsh ada@h:3306", 'app -dsn "ada:$PW@tcp(h:3306)/db"'],
+  },
+  valueAt(
+    "host-credentials",
+    ["bundle config "],
+    String.raw`bundle\s{1,4}config(?:\s{1,4}set)?${FLAGS}{0,2}\s{1,4}(?!mirror|build)[\w:/-]{1,60}\.[\w./:-]{1,100}\s{1,4}(?!-)`,
+    ["bundle config set --global gems.example.com ada:hunter2"],
+    ["bundle config set path vendor/bundle", "bundle config mirror.https://a.b https://c.d"],
+  ),
   valueAt(
     "netrc-password",
     ["login "],
@@ -45,30 +87,40 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "short-name",
-    ["pw=", "pat=", "key_base=", "_auth=", "secret_id="],
-    String.raw`(?:(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey|api|http|basic|proxy|npm|docker|registry)?)_auth|secret_id)=`,
+    [
+      "pw=",
+      "pat=",
+      "key_base=",
+      "_auth=",
+      "secret_id=",
+      "bw_session=",
+      "&p=",
+      ",p=",
+      "sonar.login=",
+    ],
+    String.raw`(?:(?<=[\s,?&]u=[^\s,=&]{1,60})[,&]p|bw_session|sonar\.login(?==[0-9a-f]{40}(?!\w))|(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey|api|http|basic|proxy|npm|docker|registry|neo4j)?)_auth|secret_id)=`,
     [
       "PW=hunter2 x",
       "GH_PAT=abc x",
       "REDISCLI_AUTH=abc redis-cli",
       "API_AUTH=abc x",
       "npm _auth=abc",
+      "pt-table-checksum h=db,u=ada,p=hunter2",
+      `mvn -Dsonar.login=${x(40, "0a1b2c")}`,
     ],
-    ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a"],
+    ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a", "x a=b,p=5", "x -Dsonar.login=ada"],
   ),
   valueAt(
     "secret-argument",
-    ["mysqladmin ", "encrypt_string ", "--from-literal", "http-basic.", "pypi-token."],
-    String.raw`(?:mysqladmin\s[^\n;|&]{0,120}?\spassword\s{1,4}|encrypt_string\s{1,4}(?!-)|--from-literal(?<=\bsecret\b[^\n;|&]{0,300})(?:=|\s{1,4})["']?[\w.-]{1,100}=|http-basic\.\S{1,100}\s{1,4}[^\s-]\S{0,100}\s{1,4}|pypi-token\.[\w.-]{1,100}[ \t]{1,4}(?!-))`,
+    ["encrypt_string ", "--from-literal", "http-basic.", "pypi-token."],
+    String.raw`(?:encrypt_string\s{1,4}(?!-)|--from-literal(?<=\bsecret\b[^\n;|&]{0,300})(?:=|\s{1,4})["']?[\w.-]{1,100}=|http-basic\.\S{1,100}\s{1,4}[^\s-]\S{0,100}\s{1,4}|pypi-token\.[\w.-]{1,100}[ \t]{1,4}(?!-))`,
     [
-      "mysqladmin -u root password hunter2",
       "ansible-vault encrypt_string 'hunter2' --name x",
       "kubectl create secret generic x --from-literal=a=hunter2",
       "composer config http-basic.example.com ada hunter2",
       "poetry config pypi-token.pypi abc",
     ],
     [
-      "mysqladmin status",
       "kubectl create configmap x --from-literal=a=b",
       "poetry config pypi-token.pypi --unset",
       "poetry config --unset pypi-token.pypi\nls",
@@ -76,27 +128,32 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "word-before",
-    ["nmcli ", "rclone config ", "redis-cli ", "valkey-cli "],
-    String.raw`(?:nmcli\s[^\n;|&]{1,200}?\s(?:password|(?:802-11-wireless-security|wifi-sec)\.psk)|rclone\s{1,4}config\s[^\n;|&]{1,200}?\s(?:pass|\w{0,40}(?:key|secret|token|password))|(?:redis|valkey)-cli\s[^\n;|&]{0,120}?(?<=\s)auth(?:\s{1,4}[\w.-]{1,60}(?=\s{1,4}[^\s;|&]))?)[ \t]{1,4}(?!-)`,
+    ["nmcli ", "rclone config ", "redis-cli ", "valkey-cli ", "setuser ", "psk"],
+    String.raw`(?:(?:nmcli\s[^\n;|&]{1,200}?\spassword|rclone\s{1,4}config\s[^\n;|&]{1,200}?\s(?:pass|\w{0,40}(?:key|secret|token|password))|(?:redis|valkey)-cli\s[^\n;|&]{0,120}?(?<=\s)auth(?:\s{1,4}[\w.-]{1,60}(?=\s{1,4}[^\s;|&]))?)[ \t]{1,4}(?!-)|(?<![A-Za-z0-9])psk(?:\\?["']?\s{0,4}[=:]\s{0,4}|\s{1,4}(?=["'\w]))|setuser\s[^\n;|]{1,80}?["']>)`,
     [
       "nmcli d wifi connect net password hunter2",
       "rclone config create r s3 secret_access_key abc",
       "redis-cli -h r AUTH hunter2",
       "redis-cli AUTH ada hunter2",
+      "redis-cli ACL SETUSER ada on '>hunter2' +@all",
+      "nmcli con modify x wifi-sec.psk hunter22",
+      `wpa_cli set_network 0 psk '"hunter22"'`,
     ],
     ["nmcli d wifi", "rclone config show", "redis-cli get author x", "redis-cli AUTH $P"],
   ),
   valueAt(
     "share-password",
-    ["net use "],
+    ["net use ", "smbclient "],
     // The password follows the share or the user.
-    String.raw`(?<![\w-])net\s{1,4}use\s(?:[^\n;|&]{0,300}?\/u(?:ser)?:[^\s;|&]{1,100}|(?:\s{0,4}[^\s\\/"';|&]{1,60}\s)?\s{0,4}["']?\\[^\s;|&]{1,200})[ \t]{1,4}(?!["']?[/*])`,
+    String.raw`(?<![\w-])(?:net\s{1,4}use\s(?:[^\n;|&]{0,300}?\/u(?:ser)?:[^\s;|&]{1,100}|(?:\s{0,4}[^\s\\/"';|&]{1,60}\s)?\s{0,4}["']?\\[^\s;|&]{1,200})|smbclient\s{1,4}["']?(?:\/\/|\\\\)[^\s;|&]{1,200})[ \t]{1,4}(?!["']?[/*-])`,
     [
       String.raw`net use \\s\share /user:corp\ada hunter2`,
       String.raw`net use Z: \\s\share hunter2 /user:ada`,
       String.raw`net use Z: \\s\share "hunter 2"`,
+      "smbclient //s/share hunter2 -U ada",
     ],
     [
+      "smbclient //s/share -U ada",
       String.raw`net use Z: \\s\share /user:ada`,
       String.raw`net use Z: \\s\share * /user:ada /persistent:no`,
       "net use Z: /delete",
@@ -106,20 +163,30 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "key-password",
     ["pass:"],
-    String.raw`(?<![\w-])["']?pass:`,
-    ["openssl rsa -passin pass:hunter2 -in k"],
+    String.raw`(?<![\w-])pass:`,
+    ["openssl rsa -passin pass:hunter2 -in k", "openssl rsa -passin 'pass:a b;c' -in k"],
     ["openssl rsa -passin env:P", "bypass:x"],
+    String.raw`(?:(?<=-pass(?:in|out)?\s{1,4}["']pass:)(?<whole>[^\s"'\x60$(][^"'\x60$(]{0,512})|${VALUE})`,
   ),
   valueAt(
     "sql-password",
     ["identified ", "password '", 'password "', "set password"],
-    String.raw`(?:identified\s{1,4}(?:with\s{1,4}\S{1,60}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?|(?<=\b(?:with|encrypted|user|role)\b[^;]{0,100})password\s{1,4}|set\s{1,4}password\s{1,4}(?:for\s{1,4}\S{1,100}\s{0,4})?=\s{0,4})(?:password\()?(?=\\?["'])`,
+    String.raw`(?:(?:identified\s{1,4}(?:with\s{1,4}\S{1,60}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?|(?<=\b(?:with|encrypted|user|role)\b[^;]{0,100})password\s{1,4}|set\s{1,4}password\s{1,4}(?:for\s{1,4}\S{1,100}\s{0,4})?=\s{0,4})(?:password\()?(?=\\?["'])|(?<=\b(?:user|role)\s[^;"']{1,80}\s)identified\s{1,4}by\s{1,4}(?=[A-Za-z_$#]{0,40}\d)(?=[\w$#]{6,60}\s{0,4}(?:[;"']|$)))`,
     [
+      "echo 'alter user ada identified by hunter22;' | sqlplus / as sysdba",
       `mysql -e "CREATE USER a IDENTIFIED BY 'hunter2'"`,
       `psql -c "ALTER ROLE a WITH PASSWORD 'hunter2'"`,
     ],
     ["identified by the operator", "password 'x' is too short"],
   ),
+  {
+    id: "seed-phrase",
+    keywords: ["mnemonic", "seed_phrase", "seedphrase"],
+    pattern:
+      /(?:mnemonic|seed_?phrase)\\?["']?\s?[=:]\s?\\?["'](?<secret>(?:[a-z]{3,8}\s){11,23}[a-z]{3,8})(?=\\?["'])/iy,
+    matches: [`MNEMONIC="${"able ".repeat(11)}zoo" npx hardhat run x`],
+    ignores: ['MNEMONIC="$M" x', 'mnemonic: "a way to remember"'],
+  },
   valueAt(
     "secure-string",
     ["convertto-securestring"],
@@ -137,23 +204,31 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   },
   valueAt(
     "htpasswd",
-    ["htpasswd "],
-    String.raw`htpasswd\s{1,4}-[A-Za-z]{0,4}b[A-Za-z]{0,4}${WORDS}\s{1,4}`,
-    ["htpasswd -bc users ada hunter2"],
-    ["htpasswd users ada"],
+    ["htpasswd ", "mosquitto_passwd "],
+    String.raw`passwd(?=(?:\s{1,4}-\w{1,8}|\s{1,4}\d{1,2}){0,4}\s{1,4}-\w{0,8}b)(?:\s{1,4}-\w{1,8}|\s{1,4}\d{1,2}){1,4}(?:(?<=\s-\w{0,8}n\w{0,8}(?:\s[^;|&\n]{0,40})?)|${WORD})${WORD}\s{1,4}`.replace(
+      /^passwd/,
+      "(?:htpasswd|mosquitto_passwd)",
+    ),
+    [
+      "htpasswd -bc users ada hunter2",
+      "htpasswd -nbB ada hunter2",
+      "htpasswd -b -c users ada 'a b'",
+      "mosquitto_passwd -b f ada hunter2",
+    ],
+    ["htpasswd users ada", "htpasswd -c users ada"],
   ),
   valueAt(
     "oracle-password",
-    ["sqlplus ", "expdp ", "impdp ", "rman ", "sqlldr "],
-    String.raw`(?:sqlplus|expdp|impdp|rman|sqlldr)${FLAGS}{0,3}\s{1,4}(?:target\s{1,4}|userid=)?["']?[A-Za-z]\w{0,60}\/`,
-    ["sqlplus scott/tiger@orcl"],
+    ["sqlplus ", "expdp ", "impdp ", "rman ", "sqlldr ", "exp ", "imp "],
+    String.raw`(?:sqlplus|expdp|impdp|rman|sqlldr|(?<![\w-])(?:exp|imp)(?=\s{1,4}\w{1,60}\/[^\s@/]{1,128}@))${FLAGS}{0,3}\s{1,4}(?:target\s{1,4}|userid=)?["']?[A-Za-z]\w{0,60}\/`,
+    ["sqlplus scott/tiger@orcl", "exp scott/tiger@orcl file=x.dmp"],
     ["sqlplus /nolog", "sqlplus scott/$PW@orcl"],
     String.raw`(?<secret>[^\s@"'/;&|<>()]{1,128})`,
   ),
   valueAt(
     "login-argument",
-    ["vault login", "mc alias set", "mc config host", "cargo login", "ngrok "],
-    String.raw`(?<![\w-])(?:vault\s{1,4}login(?:\s{1,4}-[\w=-]{1,40}){0,4}|cargo\s{1,4}login|ngrok\s{1,4}(?:config\s{1,4}add-)?authtoken|mc\s{1,4}(?:alias\s{1,4}set|config\s{1,4}host\s{1,4}add)(?:\s{1,4}[^\s;&|-][^\s;&|]{0,200}){3})\s{1,4}(?!-)(?!\w{1,20}=)`,
+    ["vault login", "conda token set", "mc alias set", "mc config host", "cargo login", "ngrok "],
+    String.raw`(?<![\w-])(?:vault\s{1,4}login(?:\s{1,4}-[\w=-]{1,40}){0,4}|conda\s{1,4}token\s{1,4}set|cargo\s{1,4}login|ngrok\s{1,4}(?:config\s{1,4}add-)?authtoken|mc\s{1,4}(?:alias\s{1,4}set|config\s{1,4}host\s{1,4}add)(?:\s{1,4}[^\s;&|-][^\s;&|]{0,200}){3})\s{1,4}(?!-)(?!\w{1,20}=)`,
     ["vault login abcdef123456", "mc alias set minio http://h:9000 ada hunter2"],
     ["vault login -method=oidc", "vault login -method=userpass username=ada", "mc alias ls"],
   ),

@@ -95,11 +95,13 @@ function wholeWord(pattern: string): RegExp {
 /** The offset of an option's value in its word; `undefined` if the word is not that option. */
 function restOf(word: string, flag: string, takes: Takes): number | undefined {
   // Short options may be joined: `-su` is `-s -u`.
-  if (takes === ":" && /^-[A-Za-z]{2,8}$/.test(word) && word.endsWith(flag.slice(1))) {
-    return flag.length === 2 ? word.length : undefined;
-  }
+  const isJoined =
+    flag.length === 2 && /^-[A-Za-z]{2,8}$/.test(word) && word.endsWith(flag.slice(1));
+  if (isJoined && (takes === ":" || (takes === "word" && !word.startsWith(flag))))
+    return word.length;
   if (!word.startsWith(flag)) return undefined;
   if (word.length === flag.length) return flag.length;
+  if (takes === "next") return undefined;
   if (word[flag.length] === "=") return flag.length + 1;
   // The value of a short option may be joined to it, but neither that of a long one nor that of a subcommand.
   return flag.startsWith("--") || /^\w/.test(flag) ? undefined : flag.length;
@@ -109,7 +111,7 @@ function restOf(word: string, flag: string, takes: Takes): number | undefined {
 function secretIn(text: string, value: Span, takes: Takes, quotes?: Quotes): readonly Span[] {
   const whole = quotes ? value : firstPart(text, value);
   let { start } = whole;
-  if (takes !== "word" && takes !== "rest" && takes !== "second") {
+  if (!["word", "next", "rest", "second"].includes(takes)) {
     const separator = text.slice(start, whole.end).indexOf(takes);
     if (separator === -1) return [];
     start += separator + 1;

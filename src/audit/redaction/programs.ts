@@ -1,11 +1,11 @@
 /** Programs with options that take a password although the option's name does not say so. */
 
 /**
- * The place of an option's secret: the next word or the rest of the same word (`word`), only the rest (`rest`), the
- * first or second word after the next one (`second`, `third`), the word after a name such as `DB_URL` (`named`), or the
+ * The place of an option's secret: the next word or the rest of the same word (`word`), only the next word (`next`),
+ * only the rest (`rest`), the first or second word after the next one (`second`, `third`), the word after a name such as `DB_URL` (`named`), or the
  * part of the value after a separator, as in `ada:hunter2`.
  */
-export type Takes = "word" | "rest" | "second" | "third" | "named" | ":" | "%" | "," | "=";
+export type Takes = "word" | "next" | "rest" | "second" | "third" | "named" | ":" | "%" | "," | "=";
 
 /** The options of some programs. */
 export interface ProgramRule {
@@ -28,7 +28,7 @@ const USER = { "-u": ":", "--user": ":", "-U": ":", "--proxy-user": ":" } as con
 export const PROGRAM_RULES: readonly ProgramRule[] = [
   {
     id: "mysql-password",
-    programs: ["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mysqlshow", "mysqlcheck", "mariadb", "mariadb-dump", "mariadb-admin", "mycli"], // prettier-ignore
+    programs: ["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mysqlshow", "mysqlcheck", "mysqlbinlog", "mysqlslap", "mysqlpump", "mysql_upgrade", "mariadb", "mariadb-dump", "mariadb-admin", "mariadb-import", "mariadb-show", "mariadb-check", "mariadb-binlog", "mycli"], // prettier-ignore
     options: { "-p": "rest" },
     matches: ["mysql -u root -phunter2 db", "mysqldump -p'hunter 2' db > x.sql"],
     ignores: ["mysql -p", "mysql -u root -p db", "mysql --port 3306", "mysql -p$PW"],
@@ -44,7 +44,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     id: "zip-password",
     programs: ["zip", "unzip"],
     options: { "-P": "word" },
-    matches: ["zip -P hunter2 a.zip b", "unzip -Phunter2 a.zip"],
+    matches: ["zip -P hunter2 a.zip b", "unzip -qP hunter2 a.zip", "unzip -Phunter2 a.zip"],
     ignores: ["unzip -p a.zip b"],
   },
   {
@@ -57,7 +57,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "putty-password",
-    programs: ["plink", "pscp", "psftp"],
+    programs: ["plink", "pscp", "psftp", "putty", "nodetool"],
     options: { "-pw": "word" },
     matches: ["plink -ssh ada@h -pw hunter2"],
     ignores: ["plink -P 22 ada@h"],
@@ -79,7 +79,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "redis-password",
-    programs: ["redis-cli", "valkey-cli", "keydb-cli"],
+    programs: ["redis-cli", "valkey-cli", "keydb-cli", "redis-benchmark", "valkey-benchmark", "memtier_benchmark"], // prettier-ignore
     options: { "-a": "word" },
     matches: ["redis-cli -h x -a s3cr3t"],
     ignores: ["redis-cli -p 6379"],
@@ -135,11 +135,19 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "secret-body",
-    programs: ["gh", "glab"],
-    after: "secret|variable",
-    options: { "-b": "word", "--body": "word", "-v": "word", "--value": "word" },
+    programs: ["gh"],
+    after: "secret",
+    options: { "-b": "word", "--body": "word" },
     matches: ["gh secret set X_TOKEN --body hunter2"],
-    ignores: ["gh pr create --body hello", "gh secret set X < file"],
+    ignores: ["gh pr create --body hello", "gh secret set X < file", "gh variable set X --body y"],
+  },
+  {
+    id: "masked-variable",
+    programs: ["glab"],
+    after: "variable",
+    options: { "-v": "word", "--value": "word" },
+    matches: ["glab variable set X --value hunter2"],
+    ignores: ["glab variable list"],
   },
   {
     id: "secret-value",
@@ -171,9 +179,13 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     id: "cipher-password",
     programs: ["openssl"],
     after: "enc|aes-256-cbc|aes-128-cbc|des3",
-    options: { "-k": "word", "-K": "word" },
+    options: { "-k": "next", "-K": "next" },
     matches: ["openssl enc -aes-256-cbc -k hunter2 -in x"],
-    ignores: ["openssl req -key server.key", "openssl s_client -connect h:443"],
+    ignores: [
+      "openssl enc -aes-256-cbc -kfile pw.txt -in x",
+      "openssl req -key server.key",
+      "openssl s_client -connect h:443",
+    ],
   },
   {
     id: "secret-assignment",
@@ -192,10 +204,18 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "access-token",
-    programs: ["vercel", "netlify", "doctl"],
-    options: { "-t": "word", "--auth": "word" },
-    matches: ["vercel deploy --prod -t hunter2", "netlify deploy --auth hunter2"],
-    ignores: ["vercel deploy --target production", "netlify deploy --dir build"],
+    programs: ["vercel", "netlify", "doctl", "codecov", "codecovcli", "influx", "anaconda"],
+    options: { "-t": "next", "--auth": "word" },
+    matches: [
+      "vercel deploy --prod -t hunter2",
+      "netlify deploy --auth hunter2",
+      "codecov -t hunter2",
+    ],
+    ignores: [
+      "influx -type flux",
+      "vercel deploy --target production",
+      "netlify deploy --dir build",
+    ],
   },
   {
     id: "login-token",
@@ -223,7 +243,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     id: "new-password",
     programs: ["mysqladmin", "mariadb-admin"],
     options: { password: "word" },
-    matches: ["mysqladmin password hunter2"],
+    matches: ["mysqladmin password hunter2", "mysqladmin -u root -ps3cr3t password hunter2"],
     ignores: ["mysqladmin -u root ping"],
   },
   {
@@ -242,7 +262,11 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     id: "server-user",
     programs: ["etcdctl", "govc", "esxcli", "hey", "ab", "ttyd", "gotty", "nikto"],
     options: { "-u": ":", "--user": ":", "-a": ":", "-A": ":", "-c": ":", "-id": ":" },
-    matches: ["etcdctl --user root:hunter2 get x", "hey -a ada:hunter2 http://h"],
+    matches: [
+      "etcdctl --user root:hunter2 get x",
+      "nikto -h x -id ada:hunter2",
+      "hey -a ada:hunter2 http://h",
+    ],
     ignores: ["etcdctl get x", "ab -c 10 http://h:80/"],
   },
   {

@@ -256,7 +256,12 @@ function hasOption(text: string, { options, hasAssignments }: ProgramRule, place
   if (hasAssignments && text.includes("=", place)) return true;
   for (const option in options) if (text.includes(option, place)) return true;
   // Short options may be joined, as in `-su`.
-  return text.includes("-", place) && Object.values(options).includes(":");
+  return (
+    text.includes("-", place) &&
+    Object.entries(options).some(
+      ([flag, takes]) => takes === ":" || (takes === "word" && flag.length === 2),
+    )
+  );
 }
 
 /** The rules that apply to every organization. */

@@ -33,12 +33,16 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "private-key",
     keywords: ["-----begin", "---- begin", "private-lines:"],
     pattern:
-      /(?:-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,4})(?<secret>(?:[^-]|-(?!---)){1,65536})/y,
+      /(?:-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,4})(?<secret>(?:[^-]|-(?!---)){1,65536}(?=-----END|---- END)|[\s\\"']{0,16}\w(?:[\w+/=:,.\s\\"']|-(?!---)){15,65536})/y,
     matches: [
+      `echo -----BEGIN RSA PRIVATE KEY-----\n${x(60)}`,
       `-----BEGIN RSA PRIVATE KEY-----\n${x(60)}\n-----END RSA PRIVATE KEY-----`,
       `printf '-----BEGIN PRIVATE KEY-----\\n${x(60)}\\n-----END PRIVATE KEY-----'`,
     ],
-    ignores: ["-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"],
+    ignores: [
+      "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
+      'grep -l "-----BEGIN RSA PRIVATE KEY-----" *; ls',
+    ],
   },
   {
     id: "url-token",
@@ -89,7 +93,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "authorization-header",
     keywords: ["authorization"],
     pattern: new RegExp(
-      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?!AWS4-)(?<bare>(?=[^\s"'\\,;0-9]{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192})|(?<=(?:-[A-Za-z]{0,8}H|--header)(?:\s{1,4}|=)?["']authorization:\s{0,4})(?!(?:${SCHEMES})["'])(?<loose>[^\s"'\\,;$]{3,8192})(?=["']))`,
+      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\x60\\;]{3,8192})|(?!AWS4-)(?<bare>(?=[^\s"'\\,;0-9]{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192})|(?<=(?:-[A-Za-z]{0,8}H|--header)(?:\s{1,4}|=)?["']authorization:\s{0,4})(?!(?:${SCHEMES})["'])(?<loose>[^\s"'\\,;$]{3,8192})(?=["']))`,
       "iy",
     ),
     accepts: isSecretValue,
@@ -136,9 +140,14 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   valueAt(
     "api-key-header",
     ["key", "token", "secret", "password", "auth"],
-    String.raw`(?:key|token|secret|password|auth)(?<=(?<![\w-])(?:x-|(?:-H|--header)(?:\s{1,4}|=)?["'])[a-z0-9-]{0,60})(?![\w-])\\?["']?\s{0,4}[:=]\s{0,4}`,
+    String.raw`(?:key|token|secret|password|auth)(?<=(?<![\w/-])(?:x-|(?:-H|--header)(?:\s{1,4}|=)?["'])[a-z0-9-]{0,60})(?<!(?:idempotency|websocket|cache|surrogate|sort|trace|page|continuation)-(?:key|token))(?![\w-])\\?["']?\s{0,4}[:=]\s{0,4}`,
     ["curl -H 'X-API-Key: abc123'", "http h X-Vault-Token:abc", "curl -H 'token: abc' h"],
-    ['curl -H "X-API-Key: $KEY"', "X-Frame-Options: DENY"],
+    [
+      'curl -H "X-API-Key: $KEY"',
+      "X-Frame-Options: DENY",
+      "curl -H 'Idempotency-Key: abc123' h",
+      "git clone https://x-access-token:$T@example.com/x",
+    ],
   ),
   {
     id: "cookie-header",
@@ -211,7 +220,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "named-value",
     keywords: SECRET_WORDS,
     pattern: new RegExp(
-      String.raw`${SECRET_NAME}${NAMES_SECRET}${CLOSED}\+?=(?![=~])${VALUE}`,
+      String.raw`${SECRET_NAME}${NAMES_SECRET}(?<!--(?:set|update)-secrets[=\s]\S{0,200})${CLOSED}\+?=(?![=~])${VALUE}`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -232,6 +241,9 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     ],
     ignores: [
       "KEY=$OTHER",
+      "gcloud run deploy x --set-secrets=API_KEY=api-key:latest",
+      'A_KEY="${A_KEY:-$(pass a)}"',
+      "tool --token=TOKEN",
       'TOKEN="$OTHER"',
       "TOKEN=$(cat t)",
       "KEYBOARD=us",
@@ -271,18 +283,35 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     ],
   },
   valueAt(
+    // In capitals, it would otherwise be the shell's own variable.
+    "connection-password",
+    ["pwd="],
+    String.raw`pwd=(?<==[^;\n]{1,200};\s?pwd=)`,
+    ["Server=h;UID=sa;PWD=hunter2;"],
+    ["cd x;PWD=/y ls", "A=b;PWD=$P"],
+  ),
+  valueAt(
     "named-pair",
     SECRET_WORDS,
     String.raw`${SECRET_NAME}\\?["']?\s{0,4},?\s{0,20}\\?["']?(?:parameter)?value\\?["']?\s{0,2}[:=]\s{0,4}`,
     ['[{"name":"DB_PASSWORD","value":"hunter2"}]', "- name: API_TOKEN\n  value: hunter2"],
     ["- name: API_TOKEN\n  valueFrom: x", '{"name":"TOKEN","value":"$T"}'],
   ),
+  {
+    id: "registry-login",
+    keywords: ['auth"', 'auth\\"'],
+    pattern:
+      /auth\\?"\s?:\s?\\?"(?=[^"]{0,200}[A-Z])(?=[^"]{0,200}[a-z])(?=[^"]{0,200}[0-9=])(?<secret>[A-Za-z0-9+/]{12,512}={0,2})(?=\\?")/y,
+    matches: [`{"auths":{"h":{"auth":"YWRhOmh1bnRlcjI="}}}`],
+    ignores: ['{"auth":"required"}', '{"auth":"$A"}'],
+  },
   valueAt(
     "query-key",
-    ["?key=", "&key="],
-    "[?&]key=",
+    ["?key=", "&key=", "?auth=", "&auth="],
+    "[?&](?:key|auth)=",
     [`https://example.com/v1?key=${x(20)}`],
-    ["https://example.com/v1?key=$KEY"],
+    ["https://example.com/v1?key=$KEY", "https://example.com/v1?key=name&sort=asc"],
+    LOOSE_VALUE,
   ),
 ];
 

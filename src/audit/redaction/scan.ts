@@ -21,6 +21,8 @@ const CONTINUED = new Map(
 const AT_OR_END = /[@\s"'<>\\]/g;
 /** The longest text before an `@` that the rules accept as user and password. */
 const FARTHEST_AT = 1024;
+/** The distance from a keyword to its secret in which no other secret fits. */
+const FARTHEST_NEAR = 16;
 
 /** The last command that a rule has read. */
 interface Reading {
@@ -65,6 +67,8 @@ export class Scan {
   #copied = 0;
   /** The reading of each rule of programs. One list of all secrets would have to be sorted for each command. */
   readonly #readings = new Map<ProgramRule, Reading>();
+  /** The secrets of rules that begin far behind their keywords, in order. */
+  readonly #waiting: Secret[] = [];
   readonly #atSigns: AtSigns;
 
   constructor(text: string, quotes: Quotes, layer: Layer | undefined) {
@@ -82,6 +86,8 @@ export class Scan {
   /** Replaces the secret of a rule whose keyword is at a position. Returns the end of the secret. */
   apply(rule: RedactionRule, place: number): number | undefined {
     const { pattern, accepts, id, isBeforeAt } = rule;
+    if (place >= (this.#waiting[0]?.start ?? Infinity)) this.passTo(place + 1);
+    if (place < this.#copied) return this.#copied;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
     if (accepts && this.#isRewritten(place)) return undefined;
     pattern.lastIndex = place;
@@ -94,9 +100,20 @@ export class Scan {
     const matched = { start: pattern.lastIndex - secret.length, end: pattern.lastIndex };
     const { start, end } = this.#valueOf(matched, group ?? "");
     if (end === start) return undefined;
+    if (start - place > FARTHEST_NEAR) {
+      this.#wait({ start, end, rule: id, isRest: false });
+      return undefined;
+    }
     this.passTo(start);
     if (start >= this.#copied) this.#replace({ start, end }, id);
     return this.#copied;
+  }
+
+  /** Keeps a secret that begins far behind its keyword until its position: there may be other secrets before it. */
+  #wait(secret: Secret): void {
+    let at = this.#waiting.length;
+    while (at > 0 && (this.#waiting[at - 1] as Secret).start > secret.start) at--;
+    this.#waiting.splice(at, 0, secret);
   }
 
   /** Finds the secrets in the options of a program whose name begins at `place` and ends at `behind`. */
@@ -109,7 +126,7 @@ export class Scan {
     this.#readings.set(rule, { id: rule.id, end, secrets, next: 0 });
   }
 
-  /** Replaces the secrets of programs before a position. No secret that is found later begins before it. */
+  /** Replaces the secrets before a position that were found earlier. No secret that is found later begins before it. */
   passTo(place: number): void {
     for (;;) {
       let first: Reading | undefined;
@@ -120,9 +137,15 @@ export class Scan {
         first = reading;
         start = ahead;
       }
+      const [waiting] = this.#waiting;
+      if (waiting && waiting.start < start) {
+        this.#waiting.shift();
+        this.#replace(waiting, waiting.rule);
+        continue;
+      }
       const secret = first?.secrets[first.next++];
       if (first === undefined || secret === undefined) return;
-      if (start >= this.#copied) this.#replace(secret, first.id);
+      this.#replace(secret, first.id);
     }
   }
 
@@ -137,8 +160,11 @@ export class Scan {
     return this.#layer?.hasWordAt(place) === true && this.#quotes.around(place) !== undefined;
   }
 
+  /** Adds a secret, or the part of it that is behind the last one. */
   #replace({ start, end }: Span, rule: string): void {
-    this.#secrets.push({ start, end, rule, isRest: false });
+    if (end <= this.#copied) return;
+    const isRest = start < this.#copied;
+    this.#secrets.push({ start: isRest ? this.#copied : start, end, rule, isRest });
     this.#copied = end;
   }
 
@@ -147,7 +173,7 @@ export class Scan {
     if (group === "whole") {
       // The quotes must be around the assignment. If they are around the command, the value ends with its word.
       const { open = start, close = start } = this.#quotes.around(start) ?? {};
-      const isAround = /^[\w.-]{1,100}\+?=$/.test(this.text.slice(open + 1, start));
+      const isAround = /^(?:[\w.-]{1,100}\+?=|pass:)$/.test(this.text.slice(open + 1, start));
       return { start, end: isAround ? Math.min(matched, close) : this.#skip(UNQUOTED, start) };
     }
     const continued = CONTINUED.get(group === "loose" ? "bare" : group);

@@ -54,8 +54,8 @@ const QUOTED = String.raw`\\"(?=[^\s\\])${value("escaped")}|"(?=[^\s;&|)])${valu
 /** A value in quotes or without. */
 export const VALUE = `(?:${QUOTED}|${value("bare")})`;
 const LOOSE_ENDS = String.raw`\s"'\x60;&|<>()\\,{}\[\]`;
-/** A value in quotes, or without quotes (group `loose`) if it mixes letters and digits. */
-export const LOOSE_VALUE = String.raw`(?:${QUOTED}|(?<loose>(?=[^${LOOSE_ENDS}\d]{0,256}\d)(?=[^${LOOSE_ENDS}A-Za-z]{0,256}[A-Za-z])[^${LOOSE_ENDS}]{6,${VALUE_LENGTH}}))`;
+/** A value in quotes, or without quotes (group `loose`) if it mixes letters and digits or ends as base64 does. */
+export const LOOSE_VALUE = String.raw`(?:${QUOTED}|(?<loose>(?:(?=[^${LOOSE_ENDS}\d]{0,256}\d)(?=[^${LOOSE_ENDS}A-Za-z]{0,256}[A-Za-z])|(?=[A-Za-z+/]{22,256}={1,2}(?![\w=])))[^${LOOSE_ENDS}]{6,${VALUE_LENGTH}}))`;
 
 /** The rule for a token with a known prefix. */
 export function token(

@@ -26,6 +26,15 @@ export const TOKEN_RULES: readonly RedactionRule[] = [
     [`glpat-${x(20)}`],
     ["glpat-x"],
   ),
+  {
+    // A secret key has no prefix of its own. It is recognised behind the id of its key.
+    id: "aws-secret-key",
+    keywords: ["akia", "asia"],
+    pattern:
+      /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}[\s:/,;"'|=]{1,12}(?![0-9a-f]{40})(?<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])/y,
+    matches: [`AKIA${x(16, "ABCDEFGH23456789")} / ${x(40)}`],
+    ignores: ["AKIASHORT / abc"],
+  },
   token(
     "aws-access-key",
     ["akia", "asia", "abia", "acca", "absk"],
@@ -33,6 +42,14 @@ export const TOKEN_RULES: readonly RedactionRule[] = [
     [`AKIA${x(16, "ABCDEFGH23456789")}`],
     ["AKIASHORT"],
   ),
+  token(
+    "aws-session-token",
+    ["iqojb3jpz2lu", "fwogzxivyxdz"],
+    "(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/]{80,}={0,2}",
+    [`IQoJb3JpZ2lu${x(200)}==`],
+    ["IQoJb3JpZ2luX2Vj"],
+  ),
+  token("mailgun", ["key-"], "key-[0-9a-f]{32}", [`key-${x(32, HEX)}`], ["key-value"]),
   token(
     "google",
     ["aiza", "gocspx-", "ya29.", "1//0"],

@@ -4,11 +4,14 @@ export const MARK = "[redacted:";
 
 const MASKED =
   /^(?:[*•x.…_-]{1,64}\/?|\[\^.*|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
+/** The name of a secret in place of it, as usage texts write it. */
+const PLACEHOLDER = /^(?:[A-Z]{1,20}_){0,4}(?:KEY|TOKEN|SECRET|PASSWORD|VALUE)$/;
 /** The beginning of a hashed password, as systems store it. */
 const HASHED = /^\$(?:\d\w?|y|argon2\w{0,2})\$/;
-const WORDS = /^(?:\d{1,2}|true|false|yes|no|on|off|null|none|nil|undefined|required|optional|-)$/i;
+const WORDS =
+  /^(?:\d{1,2}|true|false|yes|no|on|off|null|none|nil|undefined|required|optional|public|-)$/i;
 const VARIABLES =
-  /\$(?:env:)?[A-Za-z_]\w*|\$[\d@*#?!]|\$\{{1,2}[^{}]{0,200}\}{1,2}|%[A-Za-z_]\w*%|\{\{[^{}]{0,200}\}\}/g;
+  /\$(?:env:)?[A-Za-z_]\w*(?:\([\w.-]{1,80}\))?|\$[\d@*#?!]|\$\{{1,2}[^{}]{0,200}\}{1,2}|%[A-Za-z_]\w*%|\{\{[^{}]{0,200}\}\}/g;
 const PATH =
   /^(?:(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:$|(?<=[~.:][\\/])|(?:app|certs?|config|data|dev|etc|github|home|keys|media|mnt|opt|private|proc|root|run|secrets?|srv|tmp|usr|Users|var|vault|work|workspace)(?:[\\/]|$))|(?:file|env|op|vault|ssm|arn|gs|s3|https?):)/;
 const FILE =
@@ -28,22 +31,23 @@ export function isSecretValue(
   if (single !== undefined && /^\$[a-z]/.test(single)) return true;
   if (HASHED.test(value)) return true;
   if (value.includes(MARK) || MASKED.test(value) || WORDS.test(value)) return false;
-  if (PATH.test(value) || FILE.test(value) || CODE.test(value)) return false;
+  if (PLACEHOLDER.test(value) || PATH.test(value) || FILE.test(value) || CODE.test(value))
+    return false;
   if (!/[$%{]/.test(value)) return true;
   const rest = value.replace(VARIABLES, "");
-  if (rest === value) return !/^\$(?:\(|$)/.test(value);
+  if (rest === value) return !/^\$(?:\(|\{[^}]*$|$)/.test(value);
   return !/^[-.:/@,_]{0,64}$/.test(rest) && !rest.startsWith("/");
 }
 
 const SECRET_ENDINGS = /(?:password|passwd|passphrase|pwd|token|secret|credentials?|creds)$|^otp$/;
 const PASS =
-  /^(?:(?:db|user|root|admin|my|sql|pg|store|key|http|proxy|smtp|mail|ftp|become|sudo|ssh|remote|local)?|\w{0,20}(?:store|key))pass$/;
+  /^(?:(?:db|user|root|admin|my|sql|pg|store|key|http|proxy|smtp|mail|imap|ftp|smb|snmp|ldap|bind|rpc|vpn|wifi|web|app|api|auth|login|old|new|become|sudo|ssh|remote|local)?|\w{0,20}(?:store|key))pass$/;
 /** A name in capitals such as `ROUTERPASS`. */
 const CAPITAL_PASS = /^[A-Z_\d]{0,60}(?<!COM|BY|TRES|SUR|OVER|UNDER)PASS$/;
 /** Words that make a name ending in `token` a position in a list or text, not a credential. */
-const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "starting", "cancellation", "start", "end", "pad", "bos", "eos", "sync"]); // prettier-ignore
+const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "pagination", "starting", "cancellation", "start", "end", "pad", "bos", "eos", "sync", "idempotency", "mask", "cls", "sep", "unk"]); // prettier-ignore
 /** Words that make a name ending in `key` a key of data, not a credential. */
-const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state", "parameter"]); // prettier-ignore
+const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state", "parameter", "socket", "build", "password", "token"]); // prettier-ignore
 /** Words before `key` in options that take a secret; other options with keys take files and names. */
 const KEYS =
   "api|access|account|admin|app|auth|client|consumer|encryption|hmac|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook";
@@ -61,7 +65,7 @@ export function isSecretName(name: string): boolean {
   if (last.endsWith("token")) return !PLACES.has(before);
   if (SECRET_ENDINGS.test(last)) return before !== "existing";
   if (PASS.test(last) || CAPITAL_PASS.test(name)) return true;
-  if (name.startsWith("-") && !name.startsWith("-D")) return OPTION_KEY.test(words);
+  if (name.startsWith("-") && !/^-[DP]/.test(name)) return OPTION_KEY.test(words);
   if (last === "key") {
     if (/\.key$/i.test(name) && !OPTION_KEY.test(words)) return false;
     if (before === "" || before === "d") return name === "KEY";
@@ -79,7 +83,7 @@ export function isSecretOption(name: string): boolean {
 /** The words of a name in lower case, with `_` between them. */
 function wordsOf(name: string): string {
   return name
-    .replace(/^-+D?/, "")
+    .replace(/^-+(?:D|P(?=[a-z]+[A-Z._]))?/, "")
     .replace(/(?<=[a-z])\d$/i, "")
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toLowerCase()

@@ -31,6 +31,14 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
   ["set GITHUB_PAT_TOKEN=abcd1234&& x", "abcd1234"],
   ["$env:AZURE_CLIENT_SECRET = 'q1w2e3'", "q1w2e3"],
   ["$password = ConvertTo-SecureString 'q1w2e3' -AsPlainText -Force", "q1w2e3"],
+  // Between a keyword and its secret there is another secret.
+  [
+    `rclone config create r s3 access_key_id AKIA${"ABCDEFGH23456789"} secret_access_key hunter22`,
+    "ABCDEFGH23456789",
+    "hunter22",
+  ],
+  ["nmcli d wifi connect x --proxy http://ada:s3cr3t@h password hunter2", "s3cr3t", "hunter2"],
+  ["mc alias set m https://ada:s3cr3t@h:9000 ada hunter2", "s3cr3t", "hunter2"],
   // Options.
   ["mysql --user root --password=hunter2 db", "hunter2"],
   ["mysql -uroot -phunter2", "hunter2"],
@@ -258,6 +266,11 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
 
 /** Texts that stay as they are. */
 export const LOOK_ALIKES: readonly string[] = [
+  'curl -H "Authorization: Bearer `cat token`" https://h',
+  'echo "-----BEGIN RSA PRIVATE KEY-----" | wc -c',
+  "TOKEN=${{ secrets.GITHUB_TOKEN }} make",
+  `expect -c 'expect "Password:"; send "$env(PW)\\r"'`,
+  "helm install x --set auth.adminPasswordKey=admin-password",
   "rfc6750 describes the bearer chapter2 and bearer appendix11.",
   "kubectl annotate ingress x nginx.ingress.kubernetes.io/auth-tls-secret: ops/tls2024",
   String.raw`net use T: \\files\team /user:ada /persistent:no`,

@@ -7,7 +7,7 @@ import { string } from "../core/schema-parts.ts";
 import type { Asker } from "../core/turns.ts";
 import { route } from "../http/route.ts";
 import { askerOf, findRules } from "../policies/check.ts";
-import { decisionOf } from "../policies/evaluate.ts";
+import { decisionOf, type Command } from "../policies/evaluate.ts";
 import { VERSION_NAME } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { AHEAD_MS } from "./pages/audit-view.ts";
@@ -57,20 +57,38 @@ export async function readRules(
   const events = (await rowsOf<AuditEvent>(rows.json)).filter(
     ({ command = "" }) => command.length < MOST_IN_LIST,
   );
-  const commands = events.map(({ command = "", ...event }) => ({ ...event, command }));
+  // Most commands are repeated, and each takes a thread's time only once.
+  const texts = events.map((event) => JSON.stringify(factsOf(event)));
+  const different = [...new Set(texts)];
+  const commands = different.map((text) => JSON.parse(text) as Command);
   const { by = [] } = (await findRules(asker, policy.yaml, commands)) ?? {};
-  const decided = events.filter((_, i) => by[i] === rule);
-  const oldest = events[by.length - 1]?.timestamp;
+  const ruleOf = new Map(by.map((one, i) => [different[i], one]));
+  const end = texts.findIndex((text) => !ruleOf.has(text)); // where the work reached its limit
+  const lookedAt = end === -1 ? events : events.slice(0, end);
+  const decided = lookedAt.filter((_, i) => ruleOf.get(texts[i]) === rule);
+  const oldest = lookedAt.at(-1)?.timestamp;
   return {
     version,
     rules,
     commands: {
-      looked_at: by.length,
+      looked_at: lookedAt.length,
       ...(oldest !== undefined && { since: oldest }),
       times: decided.map(({ timestamp }) => timestamp),
       events: decided.slice(0, MOST_COMMANDS),
     },
   };
+}
+
+/** The facts that a rule can look at. */
+function factsOf({
+  command = "",
+  provider,
+  capability,
+  consumer,
+  executor,
+  resource,
+}: AuditEvent): Command {
+  return { command, provider, capability, consumer, executor, resource };
 }
 
 /** The route that lists rules. It is here because it joins two domains that do not import each other. */

@@ -64,6 +64,25 @@ test("the rules of a version are listed with their lines", async () => {
   assert.equal((await app.get("/api/public/policies/none/rules")).status, 404);
 });
 
+test("a repeated command is decided once, so that a costly policy reaches older commands", async (t) => {
+  const own = await start(t);
+  const costly = `${"a*".repeat(60)}b`;
+  const globs = Array.from({ length: 30 }, (_, i) => `{ glob: "${costly}${i}*" }`).join(", ");
+  const yaml = `schema: signalbox/policy/v1
+default: deny
+rules:
+  - id: never
+    effect: deny
+    match: { commands: [${globs}] }
+`;
+  await own.post("/api/v1/policies", { version: "v1", yaml });
+  const command = "a".repeat(400);
+  const same = Array.from({ length: 500 }, () => ({ command, policy_decision: "DENIED" }));
+  await own.post("/api/v1/audit", { events: same });
+  const { commands } = (await own.get("/api/public/policies/v1/rules?rule=never")).body;
+  assert.equal(commands.looked_at, 500);
+});
+
 test("the commands of a rule are the newest events that the version decides by it", async () => {
   const { commands } = await rulesOf("v1", "?rule=no-push");
   const found = commands.events.map(({ command }: { command: string }) => command);

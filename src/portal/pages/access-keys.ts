@@ -92,7 +92,22 @@ function scopeField(): Html {
   });
 }
 
-function freshKey({ name, api_key: text, warning }: FreshKey, context: PageContext): Html {
+function freshKey(fresh: FreshKey, context: PageContext): Html {
+  return freshKeyCard(
+    fresh,
+    html`<p class="faint">
+        On the machine of a runtime: run these lines, then paste the key. It does not show, and
+        stays out of the history of the shell. A service reads the same names from a file with mode
+        600.
+      </p>
+      ${shellLines(runtimeLines(context, true))}
+      <p class="faint">A first heartbeat from the same shell, after which the fleet shows it:</p>
+      ${shellLines(firstHeartbeat("build-1"))}`,
+  );
+}
+
+/** Renders a key that was just created, above the lines that need it. */
+export function freshKeyCard({ name, api_key: text, warning }: FreshKey, lines: Html): Html {
   return html`<section
     class="card fresh"
     id="fresh-key"
@@ -109,19 +124,14 @@ function freshKey({ name, api_key: text, warning }: FreshKey, context: PageConte
         <pre tabindex="0" aria-label="API key"><code>${text}</code></pre>
         <button type="button" data-copy>Copy</button>
       </div>
-      <p class="faint">
-        On the machine of a runtime: run these lines, then paste the key. It does not show, and
-        stays out of the history of the shell. A service reads the same names from a file with mode
-        600.
-      </p>
-      ${shellLines(runtimeLines(context, true))}
-      <p class="faint">A first heartbeat from the same shell, after which the fleet shows it:</p>
-      ${shellLines(firstHeartbeat("build-1"))}
+      ${lines}
     </div>
   </section>`;
 }
 
 function noKeys(model: KeysModel): Html {
+  if (!isAllowed(model, "POST /api-keys"))
+    return emptyState("No API keys yet", "Each runtime shows one.");
   return emptyState("No API keys yet", "Each runtime shows one. To create one from a shell:", {
     method: "POST",
     url: `${model.apiUrl}/api-keys`,

@@ -6,7 +6,7 @@ import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, runtimeLink } from "../page-link.ts";
 import { allowedOrNote } from "../withheld.ts";
-import type { FreshKey } from "./access-keys.ts";
+import { freshKeyCard, type FreshKey } from "./access-keys.ts";
 import { addForm } from "./access.ts";
 import { textField } from "./fields.ts";
 import { policyCell } from "./fleet.ts";
@@ -21,6 +21,7 @@ import {
   table,
   timeAgo,
 } from "./parts.ts";
+import { runtimeLines } from "./runtime-lines.ts";
 import type { DataPage } from "./source.ts";
 
 /** The most machines on the page: each is one query of the audit. */
@@ -43,7 +44,7 @@ export interface AgentsModel extends PageContext {
   readonly active: string;
   /** Most recently seen first. */
   readonly machines: readonly GuardedMachine[];
-  /** The key that was just created, which the lines then have. */
+  /** The key that was just created, for which the lines then wait. */
   readonly fresh?: FreshKey | undefined;
 }
 
@@ -92,7 +93,7 @@ function newKey(model: AgentsModel): Html | undefined {
   if (model.fresh) return freshKey(model.fresh);
   const form = addForm({
     name: "agent-key",
-    title: "A key for the lines below",
+    title: "A key for the machines",
     hint: html`<p class="faint">
       ${model.needsCredential ? "Machines need one here." : "This service does not ask for one."} It
       may read policies and report, nothing else.
@@ -109,25 +110,24 @@ function newKey(model: AgentsModel): Html | undefined {
   return allowedOrNote(model, "POST /api-keys", "Creating keys", form);
 }
 
-function freshKey({ name, warning }: FreshKey): Html {
-  return html`<section
-    class="card fresh"
-    id="fresh-key"
-    aria-labelledby="fresh-title"
-    tabindex="-1"
-  >
-    <header>
-      <h2 id="fresh-title">The lines below have the key for ${name}</h2>
-      <button type="button" data-dismiss>Done</button>
-    </header>
-    <div class="inside"><p class="warning">${warning}.</p></div>
-  </section>`;
+function freshKey(fresh: FreshKey): Html {
+  return freshKeyCard(
+    fresh,
+    html`<p class="faint">
+      The lines below wait for it: paste it there. It does not show, and stays out of the history of
+      the shell.
+    </p>`,
+  );
 }
 
 function connect(model: AgentsModel): Html {
   const [first] = AGENT_SETTINGS.keys();
   return html`<section class="card steps" aria-labelledby="connect-title">
     <header><h2 id="connect-title">Connect a machine</h2></header>
+    <p class="inside faint small">
+      <code>signalbox</code> is <code>npx signalbox</code> where the package is installed, and
+      <code>node dist/cli.js</code> in a clone after a build.
+    </p>
     <ul>
       ${[...AGENT_SETTINGS].map(
         ([agent, { title, user }]) =>
@@ -138,7 +138,7 @@ function connect(model: AgentsModel): Html {
                 Puts hooks into <code>~/${user}</code>; <code>--project</code> in place of
                 <code>--user</code> puts them into the folder.
               </p>
-              ${shellLines(setupLines(model, agent))}
+              ${guardLines(model, `signalbox guard setup ${agent} --user\nsignalbox guard doctor`)}
             </details>
           </li>`,
       )}
@@ -146,27 +146,21 @@ function connect(model: AgentsModel): Html {
         <details id="connect-exec">
           <summary>People and pipelines</summary>
           <p>Decides a command, then runs it with its own streams and exit code.</p>
-          ${shellLines(`${exportLines(model)}signalbox guard exec -- terraform plan`)}
+          ${guardLines(model, "signalbox guard exec -- terraform plan")}
         </details>
       </li>
     </ul>
   </section>`;
 }
 
-/** The lines that connect an agent; `doctor` says whether all is well. */
-export function setupLines(model: PageContext & Pick<AgentsModel, "fresh">, agent: string): string {
-  return `${exportLines(model)}signalbox guard setup ${agent} --user\nsignalbox guard doctor`;
-}
-
-function exportLines({ apiUrl, needsCredential, fresh }: PageContext & Pick<AgentsModel, "fresh">) {
-  const [, base = "", prefix = ""] = /^(.*?)(\/api\/\w+)$/.exec(apiUrl) ?? [];
-  const key = fresh?.api_key ?? (needsCredential ? "<api_key>" : undefined);
-  const settings = [
-    ["RUNTIME_PORTAL_BASE_URL", base],
-    ["RUNTIME_PORTAL_PATH_PREFIX", prefix],
-    ...(key === undefined ? [] : [["SIGNALBOX_API_KEY", key] as const]),
-  ] as const;
-  return settings.map(([name, value]) => `export ${name}='${value}'\n`).join("");
+/** The lines of a guard below the settings of the machine; apart from them if these end by waiting for a key. */
+function guardLines(model: AgentsModel, lines: string): Html {
+  const hasKey = model.needsCredential || model.fresh !== undefined;
+  const settings = runtimeLines(model, hasKey);
+  if (!hasKey) return shellLines(`${settings}\n${lines}`);
+  return html`${shellLines(settings)}
+    <p>Paste the key: the last line waits for it. Then, in the same shell:</p>
+    ${shellLines(lines)}`;
 }
 
 function machines(model: AgentsModel): Html {
@@ -175,7 +169,11 @@ function machines(model: AgentsModel): Html {
   }
   const headings = ["Machine", "State", "Last event", "Policy version", "Seen", "Guard"];
   const rows = model.machines.map((machine) => row(model, machine));
-  return table("Table of machines", "rows fleet stacked", headings, rows);
+  return html`${table("Table of machines", "rows fleet stacked", headings, rows)}
+    <p class="inside faint small">
+      A machine is silent if no event came from it for a day: its agent is not used, or its hooks do
+      not run. <code>signalbox guard doctor</code> tries them on the machine.
+    </p>`;
 }
 
 function allMachines({ machines: shown }: AgentsModel): Html | undefined {

@@ -7,14 +7,15 @@ const KEY = "SIGNALBOX_API_KEY";
  * The lines for a shell that connect a runtime. The key is not in them: the last line waits for it, and does
  * not show it, so that it stays out of the history of the shell.
  */
-export function runtimeLines({ apiUrl, needsCredential }: PageContext, hasKey = false): string {
+export function runtimeLines(context: PageContext, hasKey = context.needsCredential): string {
+  const { apiUrl } = context;
   const [, base = apiUrl, prefix = ""] = /^(.*?)(\/api\/\w+)$/.exec(apiUrl) ?? [];
   const lines = [
     "export RUNTIME_PORTAL_ENABLED='true'",
     `export RUNTIME_PORTAL_BASE_URL='${base}'`,
     `export RUNTIME_PORTAL_PATH_PREFIX='${prefix}'`,
   ];
-  if (needsCredential || hasKey) lines.push(`read -rs ${KEY} && export ${KEY}`);
+  if (hasKey) lines.push(`read -rs ${KEY} && export ${KEY}`);
   return lines.join("\n");
 }
 

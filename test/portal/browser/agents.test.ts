@@ -46,7 +46,7 @@ browserTest(
   },
 );
 
-browserTest("a key made here is in the lines, which connect a machine", async (t) => {
+browserTest("the lines wait for the key that is made here, and connect a machine", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const admin = await own.asUser(ADMIN);
   const visited = await visit(t, `${own.url}/portal/agents`, {}, [401]);
@@ -55,17 +55,22 @@ browserTest("a key made here is in the lines, which connect a machine", async (t
   await page.getByLabel("Password").fill(ADMIN.password);
   await page.keyboard.press("Enter");
   await page.getByText("No policy is active").waitFor();
-  await page.getByText("SIGNALBOX_API_KEY='<api_key>'").first().waitFor();
   await page.getByLabel("Which machines it is for").fill("laptops");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("The lines below have the key for laptops").waitFor();
+  const fresh = page.getByRole("region", { name: "The key for laptops" });
+  const key = await fresh.locator("pre", { hasText: /./ }).innerText();
   await visited.checkAccessibility();
-  const lines = await page.locator("#connect-claude-code code").last().innerText();
+  const blocks = await page.locator("#connect-claude-code pre").allInnerTexts();
+  assert.equal(blocks.length, 2);
+  const [lines = "", ...then] = blocks;
+  assert.match(lines, /\nread -rs SIGNALBOX_API_KEY && export SIGNALBOX_API_KEY$/); // outside the history of the shell
+  assert.equal(blocks.join().includes(key), false);
   const settings = [...lines.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name, value]) => [
     name,
     value,
   ]);
-  assert.match(lines, /^signalbox guard setup claude-code --user\nsignalbox guard doctor$/m);
+  settings.push(["SIGNALBOX_API_KEY", key]);
+  assert.deepEqual(then, ["signalbox guard setup claude-code --user\nsignalbox guard doctor"]);
 
   const yaml = "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n";
   await own.post("/api/v1/policies", { version: "v1", yaml }, admin);
@@ -74,7 +79,7 @@ browserTest("a key made here is in the lines, which connect a machine", async (t
   const doctor = await machine.run(["doctor"]);
   assert.equal(doctor.code, 0, doctor.out);
   await page.getByRole("button", { name: "Done" }).click();
-  await page.getByText("SIGNALBOX_API_KEY='<api_key>'").first().waitFor();
+  await fresh.waitFor({ state: "detached" });
   const row = page.getByRole("row", { name: /machine-1/ });
   await row.waitFor();
   assert.match(await row.innerText(), /Installed but silent/);

@@ -8,7 +8,7 @@ import { nextVersion } from "../next-version.ts";
 import { policyLink } from "../page-link.ts";
 import { textField } from "../pages/fields.ts";
 import { timeAgo } from "../pages/parts.ts";
-import { policyChanges } from "../pages/policy-text.ts";
+import { observeNotice, policyChanges } from "../pages/policy-text.ts";
 import { activeOf, readPolicy } from "../pages/source.ts";
 import { ApiError } from "../pages/api-source.ts";
 import { call, pageSource, reasonOf } from "./api.ts";
@@ -51,7 +51,7 @@ export async function askToPublish(
         }
         ${words}.
       </p>
-      ${nameFields(nextVersion(activeOf(versions), names))}
+      ${observeNotice(yaml, "This text")} ${nameFields(nextVersion(activeOf(versions), names))}
       ${textField({
         ...{ id: "most-denied", name: "most_denied", label: "Most newly denied commands" },
         ...{ type: "number", isOptional: true, placeholder: "any number" },
@@ -91,7 +91,8 @@ export async function askToStoreAndRollOut(
   const names = versions.map(({ version }) => version);
   await askToRollOut({
     title: "Store and roll out",
-    body: nameFields(nextVersion(activeOf(versions), names)),
+    body: html`${observeNotice(publishing.yaml, "This text")}
+    ${nameFields(nextVersion(activeOf(versions), names))}`,
     async version(form) {
       const body = { ...bodyOf(publishing, form), activate: false };
       const { version } = await call<Policy>("POST", "/policies", { body });

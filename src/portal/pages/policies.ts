@@ -22,9 +22,9 @@ import {
   timeAgo,
   type PageContext,
 } from "./parts.ts";
-import { allowedOrNote, ifAllowed } from "../withheld.ts";
+import { allowedOrNote, ifAllowed, isAllowed } from "../withheld.ts";
 import { openRolloutNotice } from "./open-rollout.ts";
-import { policyChanges, policyText, type ShownDocument } from "./policy-text.ts";
+import { observeNotice, policyChanges, policyText, type ShownDocument } from "./policy-text.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { readVersionHours, versionHoursCard, type VersionHours } from "./version-hours.ts";
 import { runtimesOf, versionRuntimes } from "./version-runtimes.ts";
@@ -115,10 +115,11 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
 }
 
 function noPolicies(model: PoliciesModel): Html {
+  const use = "Runtimes fetch the active version and decide by it.";
+  if (!isAllowed(model, "POST /policies")) return emptyState("No policy yet", use);
   return emptyState(
     "No policy yet",
-    html`Runtimes fetch the active version and decide by it.
-      <a href="${EDITOR_PATH}">Write the first one</a>, or publish a file:`,
+    html`${use} <a href="${EDITOR_PATH}">Write the first one</a>, or publish a file:`,
     publishRequest(model),
   );
 }
@@ -237,7 +238,7 @@ function* document(model: PoliciesModel): Work<Html> {
       </div>
     </header>
     ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now), ["Runtimes", versionRuntimes(model.fleet, shown)]])}
-    ${comparison(model, shown)} ${content}
+    ${observeNotice(shown.yaml)} ${comparison(model, shown)} ${content}
   </section>`;
 }
 

@@ -9,6 +9,7 @@ import { breadcrumb, card, type PageContext, shellLines } from "./parts.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 import { publishRequest } from "./first-steps.ts";
+import { observeNotice } from "./policy-text.ts";
 import { replayCard } from "./policy-replay.ts";
 
 const parameters = {
@@ -115,6 +116,7 @@ export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
           <h2 id="editor-title"><label for="yaml">Policy document</label></h2>
           <span id="verdict" class="small faint needs-modules" role="status">Checking…</span>
         </header>
+        <div id="observes">${observeNotice(startingText(model), "This text")}</div>
         <div class="editor">
           <pre class="gutter" id="gutter" aria-hidden="true"></pre>
           <div class="text">

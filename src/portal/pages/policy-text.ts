@@ -30,10 +30,14 @@ export interface ShownDocument {
   readonly href?: string;
 }
 
-const OBSERVE_NOTICE = html`<p class="notice inside">
-  This version <b>observes</b>: runtimes that know this mode let every command run, and report what
-  would be denied. Nothing is stopped.
-</p>`;
+/** Says what a document in observe mode does; `undefined` for any other document. */
+export function observeNotice(yaml: string, subject = "This version"): Html | undefined {
+  if (!OURS.test(yaml) || !OBSERVES.test(yaml)) return undefined;
+  return html`<p class="notice inside">
+    ${subject} <b>observes</b>: runtimes that know this mode let every command run, and report what
+    would be denied. Nothing is stopped.
+  </p>`;
+}
 
 /** Renders a document with numbered and highlighted lines, or the beginning of a very long one. */
 export function* policyText(document: ShownDocument): Work<Html> {
@@ -49,9 +53,7 @@ export function* policyText(document: ShownDocument): Work<Html> {
     shown.push(html`<span class="line" id="L${i + 1}">${content}</span>${end}`);
     yield;
   }
-  const observes = OURS.test(document.yaml) && OBSERVES.test(document.yaml);
-  return html`${observes ? OBSERVE_NOTICE : undefined}
-    <div class="code" tabindex="0" role="region" aria-label="Policy document">
+  return html`<div class="code" tabindex="0" role="region" aria-label="Policy document">
       <pre><code>${shown}</code></pre>
     </div>
     ${isCut ? cutNotice([document]) : undefined}`;

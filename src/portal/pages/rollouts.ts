@@ -1,5 +1,6 @@
 import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
+import type { Policy } from "../../policies/schema.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
 import { GATE } from "../../rollouts/state.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
@@ -22,6 +23,7 @@ import {
   type PageContext,
   type Tone,
 } from "./parts.ts";
+import { observeNotice } from "./policy-text.ts";
 import { stagesCard } from "./rollout-stages.ts";
 import type { ActivitySlice, DataPage } from "./source.ts";
 
@@ -39,6 +41,8 @@ export interface RolloutsModel extends PageContext {
   /** Newest first, without figures. */
   readonly rollouts: readonly Rollout[];
   readonly shown: Rollout | undefined;
+  /** The version that the shown rollout gives to runtimes. */
+  readonly policy: Policy | undefined;
   /** The steps of the shown rollout; `undefined` where the activity log cannot be read. */
   readonly steps: ActivitySlice | undefined;
 }
@@ -52,11 +56,12 @@ export const rollouts: DataPage<RolloutsModel, typeof parameters> = {
   async read(source, context, { id }) {
     const all = await source.rollouts();
     const known = id === undefined ? all[0] : all.find((one) => one.id === id);
-    const [shown, steps] = await Promise.all([
+    const [shown, policy, steps] = await Promise.all([
       known && source.rollout(known.id),
+      known && source.policy(known.version),
       known && callsV1(context) ? source.activity({ target: known.id }, MOST_STEPS, 0) : undefined,
     ]);
-    return { ...context, rollouts: all, shown, steps };
+    return { ...context, rollouts: all, shown, policy, steps };
   },
   render: renderRollouts,
 };
@@ -104,6 +109,7 @@ function summaryCard(model: RolloutsModel, shown: Rollout): Html {
   const { version, base_version: base, state, stages, current_stage: current } = shown;
   const { now } = model;
   const body = html`${judgementNotice(shown, now)}
+  ${model.policy && observeNotice(model.policy.yaml)}
   ${facts([
     ["Version", html`<a class="mono" href="${policyLink(version)}">${version}</a>`],
     [

@@ -28,7 +28,7 @@ import {
   timeAgo,
   type PageContext,
 } from "./parts.ts";
-import { policyLines } from "./policy-text.ts";
+import { observeNotice, policyLines } from "./policy-text.ts";
 import { ruleOfReason } from "./rule-of-reason.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
@@ -97,7 +97,8 @@ export function renderRule(model: RuleModel): Html {
   return html`${head}
     <div class="grid">
       <div class="grid thing">
-        ${card("rule-title", "Rule", about)} ${card("text-title", "Text", text)}
+        ${card("rule-title", "Rule", html`${observeNotice(policy.yaml)}${about}`)}
+        ${card("text-title", "Text", text)}
       </div>
       ${found.commands && use(model, found.commands, shown)} ${otherRules(policy, found)}
     </div>`;

@@ -3,7 +3,7 @@ import { finish } from "../../../core/work.ts";
 import { html } from "../../html.ts";
 import { pageLink } from "../../page-link.ts";
 import { isRollingOut, policies } from "../../pages/policies.ts";
-import { policyChanges } from "../../pages/policy-text.ts";
+import { observeNotice, policyChanges } from "../../pages/policy-text.ts";
 import { activeOf, readPolicy } from "../../pages/source.ts";
 import { call, pageSource, reasonOf } from "../api.ts";
 import { serveLinks } from "../clicks.ts";
@@ -41,7 +41,7 @@ async function askToActivate(version: string): Promise<void> {
         Runtimes will be given <b class="mono">${version}</b> instead of
         <b class="mono">${active}</b>: ${changes.words}.
       </p>
-      ${changes.shown}`,
+      ${observeNotice(to.yaml)} ${changes.shown}`,
     confirm: `Activate ${version}`,
     isWide: true,
     async run() {

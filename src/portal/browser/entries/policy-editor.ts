@@ -12,7 +12,7 @@ import {
   type PolicyEditorModel,
 } from "../../pages/policy-editor.ts";
 import { renderReplay } from "../../pages/policy-replay.ts";
-import { policyChanges } from "../../pages/policy-text.ts";
+import { observeNotice, policyChanges } from "../../pages/policy-text.ts";
 import { readPolicy } from "../../pages/source.ts";
 import { isSignedOut, pageSource, reasonOf } from "../api.ts";
 import { draftRules, storedDraft, storeDraft } from "../drafts.ts";
@@ -118,6 +118,7 @@ async function serve(model: PolicyEditorModel): Promise<void> {
     const changes = finish(policyChanges(before, { name: "this text", yaml: area.value }));
     morph(element("changes"), changes.shown);
     element("changes-words").textContent = changes.words;
+    morph(element("observes"), html`${observeNotice(area.value, "This text")}`);
     void check.run();
     simulator.runAgain();
   };

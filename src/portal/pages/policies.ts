@@ -7,7 +7,7 @@ import type { Rollout } from "../../rollouts/schema.ts";
 import { isOpen } from "../../rollouts/state.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
-import { EDITOR_PATH } from "../handover.ts";
+import { EDITOR_PATH, type EditorDraft } from "../handover.ts";
 import { html, type Html } from "../html.ts";
 import { option, searchField } from "./fields.ts";
 import { pageLink, policyLink, ROLLOUTS_PATH } from "../page-link.ts";
@@ -47,6 +47,8 @@ export interface PoliciesModel extends PageContext {
   /** The version that is shown, with its text; `undefined` when it does not exist. */
   readonly shown: Policy | undefined;
   readonly against: Policy | undefined;
+  /** The draft of this tab; the server does not know of it. */
+  readonly draft?: Pick<EditorDraft, "base"> | undefined;
 }
 
 /** The most versions in the list; a search finds older ones. */
@@ -105,6 +107,7 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
       </div>
     </div>
     ${allowedOrNote(model, "POST /policies/{version}/activate", "Publishing or activating a version")}
+    ${model.draft && ifAllowed(model, "POST /policies", draftNotice(model.draft))}
     ${openRolloutNotice(model.rollouts)}
     ${
       versions.length === 0
@@ -112,6 +115,14 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
         : html`<div class="grid policies">${list(model)} ${shown}</div>
             ${versionHoursCard(model.hours)}`
     }`;
+}
+
+function draftNotice({ base }: Pick<EditorDraft, "base">): Html {
+  const begun = base === "" ? undefined : html` that begins with <b class="mono">${base}</b>`;
+  return html`<p class="notice">
+    This tab has a draft${begun}, which is not published.
+    <a href="${EDITOR_PATH}">Continue the draft</a>
+  </p>`;
 }
 
 function noPolicies(model: PoliciesModel): Html {

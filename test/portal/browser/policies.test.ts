@@ -47,6 +47,25 @@ browserTest("after a publish the page counts the runtimes that have the version"
   assert.doesNotMatch(await facts.innerText(), /Runtimes/);
 });
 
+browserTest("the page of the versions says that this tab has a draft", async (t) => {
+  const { page: reader } = await visit(t, page);
+  const notice = reader.getByText("This tab has a draft");
+  await reader.getByRole("link", { name: "New version", exact: true }).click();
+  await reader.getByText("Valid, without a change").waitFor();
+  await reader.locator("#yaml").fill(`${NEW}# more`);
+  await reader.getByRole("link", { name: "Policies", exact: true }).first().click();
+  await notice.getByText("v/2 <b>").waitFor();
+  await reader.getByRole("link", { name: /^v1 / }).click();
+  await reader.waitForURL("**/portal/policies?version=v1");
+  await notice.getByRole("link", { name: "Continue the draft" }).click();
+  await reader.getByText("Valid: it could be published").waitFor();
+  assert.equal(await reader.locator("#yaml").inputValue(), `${NEW}# more`);
+  await reader.getByRole("button", { name: "Discard the draft" }).click();
+  await reader.getByRole("link", { name: "Policies", exact: true }).first().click();
+  await reader.getByRole("heading", { name: "Policies" }).waitFor();
+  assert.equal(await notice.count(), 0);
+});
+
 browserTest("the versions, a text and a difference are readable without JavaScript", async (t) => {
   const visited = await visit(t, page, { javaScriptEnabled: false });
   const reader = visited.page;

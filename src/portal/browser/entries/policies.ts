@@ -2,22 +2,29 @@ import "../frame.ts";
 import { finish } from "../../../core/work.ts";
 import { html } from "../../html.ts";
 import { pageLink } from "../../page-link.ts";
-import { isRollingOut, policies } from "../../pages/policies.ts";
+import { isRollingOut, policies, renderPolicies } from "../../pages/policies.ts";
 import { observeNotice, policyChanges } from "../../pages/policy-text.ts";
 import { activeOf, readPolicy } from "../../pages/source.ts";
 import { call, pageSource, reasonOf } from "../api.ts";
 import { serveLinks } from "../clicks.ts";
 import { ask } from "../dialog.ts";
+import { storedDraft } from "../drafts.ts";
 import { serveButtons, serveFilters } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { showReplayOf } from "../policy-replay.ts";
 import { askToRollOut } from "../rollout-form.ts";
+import { session } from "../session.ts";
 import { toast } from "../toast.ts";
 
 const TYPING_MS = 250;
 
 // A version that was published is followed until all runtimes have it.
-const page = keepFresh(policies, 30_000, { everyMs: 10_000, isAwaited: isRollingOut });
+const page = keepFresh(
+  { ...policies, render: (model) => renderPolicies({ ...model, draft: storedDraft() }) },
+  30_000,
+  { everyMs: 10_000, isAwaited: isRollingOut },
+);
+if (!session() && storedDraft()) void page.refresh(); // the server's page does not know of the draft
 
 /** Asks before an older version becomes the active one again, and shows the changes. */
 async function askToActivate(version: string): Promise<void> {

@@ -62,7 +62,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 /** The sentences of the page, with the numbers of the code in them. */
 const said = [
   `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
-  `over PostgreSQL unlimited | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
+  `labels of an organization's runtimes, together, with 32 characters more for each pair; of reports through \`/api/public\` under \`REQUIRE_AUTH=true\` | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
   `| request line and headers; headers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS} |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${service.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,

@@ -34,7 +34,7 @@ export function findPostgres(): string | undefined {
 
 /**
  * Starts a cluster in a directory, which is created on first use. PostgreSQL refuses to run as
- * root, so root starts it as the user `postgres`, or `nobody` without such a user.
+ * root, so root starts it as a user without rights.
  */
 export async function startCluster(directory: string): Promise<Cluster> {
   const binaries = findPostgres();

@@ -25,9 +25,19 @@ export type FactClass = number | string;
 
 type Field = Exclude<(typeof globFields)[keyof typeof globFields], "provider">;
 
+/** Reads each field. Reading by a variable name took several times as long. */
+const READ: Readonly<Record<Field, (event: RecordedCommand) => string | undefined>> = {
+  capability: (event) => event.capability,
+  consumer: (event) => event.consumer,
+  executor: (event) => event.executor,
+  resource: (event) => event.resource,
+};
+
 /** All patterns for a field, without repetition. */
 interface FieldPatterns {
-  readonly field: Field;
+  readonly read: (event: RecordedCommand) => string | undefined;
+  /** Whether values of the field may contain a mark in place of a secret. */
+  readonly isRedacted: boolean;
   readonly patterns: readonly Glob[];
 }
 
@@ -46,7 +56,13 @@ export class FactClasses {
       const patterns = new Set(matches.flatMap((match) => match[key] ?? []));
       return field === "provider" || patterns.size === 0
         ? []
-        : [{ field, patterns: Array.from(patterns, globOf) }];
+        : [
+            {
+              read: READ[field],
+              isRedacted: field === "resource",
+              patterns: Array.from(patterns, globOf),
+            },
+          ];
     });
     const bits = this.#fields.reduce((sum, { patterns }) => sum + patterns.length + MARK_BITS, 0);
     this.#areShort = bits <= MOST_BITS && !this.#hasProviders;
@@ -77,22 +93,22 @@ export function matchesOf({ rules }: PolicyDocument): readonly RuleMatch[] {
 
 function classOf(one: FieldPatterns, event: RecordedCommand, work: StepBudget): string {
   if (one.patterns.length + MARK_BITS <= MOST_BITS) return String(packedClass(one, event, work));
-  const value = event[one.field];
+  const value = one.read(event);
   return value === undefined ? "-" : `${value.length},${value}`;
 }
 
 /** The patterns that match, and the marks of a value that is absent or in doubt, as bits of a number. */
 function packedClass(
-  { field, patterns }: FieldPatterns,
+  { read, isRedacted, patterns }: FieldPatterns,
   event: RecordedCommand,
   work: StepBudget,
 ): number {
-  const value = event[field];
+  const value = read(event);
   if (value === undefined) return ABSENT;
   let bits = 0;
   for (let at = 0; at < patterns.length; at++) {
     if (matchesGlob(patterns[at] as Glob, value, work)) bits |= 1 << at;
   }
-  const isDoubtful = field === "resource" && value.includes(MARK);
+  const isDoubtful = isRedacted && value.includes(MARK);
   return (bits << MARK_BITS) | (isDoubtful ? DOUBTFUL : 0);
 }

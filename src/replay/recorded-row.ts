@@ -72,13 +72,16 @@ class WrittenRow implements RecordedRow {
       if (first === QUOTE) {
         const from = ++at;
         let isEscaped = 0;
-        for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
-          if (at >= end) return false;
+        for (; at < end; at++) {
+          const byte = bytes[at] as number;
+          if (byte > BACKSLASH) continue; // a small letter, as most bytes are
+          if (byte === QUOTE) break;
           if (byte === BACKSLASH) {
             isEscaped = 1;
             at++;
           }
         }
+        if (at >= end) return false;
         this.#from[field] = from;
         this.#to[field] = at++;
         this.#isEscaped[field] = isEscaped;

@@ -1,6 +1,6 @@
 /**
- * The sections of a sidecar that stay on disk: commands, rows by trace id, rows by the hash of the id. They are
- * read in whole pages. The first read of a page compares its checksum, and so detects damage.
+ * The sections of a sidecar that stay on disk: commands, rows by trace id, rows by the hash of the id. The
+ * first read of a page reads it whole and compares its checksum, and so detects damage.
  */
 import type { ReadFiles } from "../../../read-files.ts";
 import { checksumOf, HEADER_BYTES, PAGE_BYTES, type Header, type Section } from "./format.ts";
@@ -80,6 +80,11 @@ export class OnDemandSections {
     const start = (this.#sections[name] as Section).offset + from;
     const end = start + to - from;
     const firstPage = Math.floor(start / PAGE_BYTES);
+    if (this.#checked.subarray(firstPage, Math.ceil(end / PAGE_BYTES)).every(Boolean)) {
+      const bytes = roomFor(to - from, room);
+      await this.#reads.read(this.#path, bytes, this.#start + start);
+      return bytes;
+    }
     const pagesStart = firstPage * PAGE_BYTES;
     const pagesEnd = Math.min(this.#bytes, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
     const pages = roomFor(Math.max(0, pagesEnd - pagesStart), room);

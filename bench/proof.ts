@@ -143,7 +143,9 @@ async function measureLarge(directory: string, full: boolean): Promise<readonly 
   writeHistory(directory, { events });
   const start = (settings: Readonly<Record<string, string>>): Promise<Started> =>
     startService({ directory, history: directory }, settings);
-  await (await start({})).stop(); // which writes the indexes
+  const unsigned = await start({});
+  await expectText(`${unsigned.url}${API}?limit=1`); // which waits until the indexes are made
+  await unsigned.stop();
   const server = await start(SIGNED);
   const [began, beganCpuMs] = [performance.now(), usageOf(server.pid).cpuMs];
   const key = (await expectText(`${server.url}${API}/verifier`)).trim();
@@ -207,26 +209,17 @@ async function timeProofs(
   return { times, cpuMs: (usageOf(pid).cpuMs - before) / times.length };
 }
 
-/** The processor time, which limits are for since others use the machine too, and the duration of `signalbox verify`, with the key and without. */
+/** The duration of `signalbox verify` with the key, which uses two processors, and without it; and the processor time. */
 function measureCheck(directory: string, key: string, events: number): readonly Row[] {
   const name = `verify of ${events.toLocaleString("en")} events`;
   const plain = timeCommand([CLI, "verify", directory]);
   const keyed = timeCommand([CLI, "verify", directory, "--key", key]);
   const most = (6_000 * events) / CHECKED_EVENTS;
   return [
-    [
-      `${name} without --key: elapsed; processor time`,
-      `${seconds(plain.ms)}; ${seconds(plain.cpuMs)}`,
-      "",
-      true,
-    ],
-    [`${name} with --key: elapsed`, seconds(keyed.ms), "", true],
-    [
-      `${name} with --key: processor time`,
-      seconds(keyed.cpuMs),
-      seconds(most),
-      keyed.cpuMs <= most,
-    ],
+    [`${name} without --key: elapsed`, seconds(plain.ms), "", true],
+    ["the same, processor time", seconds(plain.cpuMs), "", true],
+    [`${name} with --key: elapsed`, seconds(keyed.ms), seconds(most), keyed.ms <= most],
+    ["the same, processor time", seconds(keyed.cpuMs), "", true],
   ];
 }
 

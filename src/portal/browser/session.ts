@@ -3,6 +3,7 @@
  * address. A change in one tab reaches the others by the `storage` event. An empty text there means that
  * the user signed out; a missing one that there was no session, or that the service rejected it.
  */
+import { keep, kept } from "./kept.ts";
 import { leaveDraft } from "./left-drafts.ts";
 import { fromJson, store, stored, takeStored } from "./storage.ts";
 import { keepTyped } from "./typed.ts";
@@ -21,7 +22,7 @@ const OWNER = "signalbox.owner";
 const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
-let current = parsedSession(keptSession());
+let current = parsedSession(kept(SESSION));
 own();
 /** Set by a sign-out: a request that fails afterwards must not keep anything of this page. */
 let isLeaving = false;
@@ -43,7 +44,7 @@ export function session(): UserSession | undefined {
 export function keepSession(fresh: UserSession): void {
   current = fresh;
   own();
-  keep(JSON.stringify(fresh));
+  keep(SESSION, JSON.stringify(fresh));
 }
 
 /** Makes the storage of this tab that of the signed-in user, who must not see what another one left in it. */
@@ -74,7 +75,7 @@ export async function signOut(): Promise<void> {
   const token = current?.token;
   isLeaving = true;
   current = undefined;
-  keep("");
+  keep(SESSION, "");
   clear(); // before the server answers, since the tab may be closed meanwhile
   if (token !== undefined) await endToken(token);
   leave();
@@ -100,14 +101,14 @@ function leave(): void {
 
 /** Takes over a session that another tab began or ended. */
 function followOtherTab(): void {
-  const kept = keptSession();
+  const text = kept(SESSION);
   const before = current;
-  current = parsedSession(kept);
+  current = parsedSession(text);
   own();
   if (current && location.pathname === SIGN_IN) goBack();
   else if (before?.email === current?.email) return;
   else if (current) location.reload();
-  else if (kept === "") leave();
+  else if (text === "") leave();
   else endHere();
 }
 
@@ -125,7 +126,7 @@ export function signInAgain(token: string | undefined): void {
   if (current === undefined) return goToSignIn();
   if (token !== current.token) return location.reload(); // another tab has signed in again
   current = undefined;
-  keep(undefined);
+  keep(SESSION, undefined);
   endHere();
 }
 
@@ -146,25 +147,8 @@ export function goBack(): void {
   location.replace(target.pathname === SIGN_IN ? "/" : target);
 }
 
-function keptSession(): string | undefined {
-  try {
-    return localStorage.getItem(SESSION) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function keep(value: string | undefined): void {
-  try {
-    if (value === undefined) localStorage.removeItem(SESSION);
-    else localStorage.setItem(SESSION, value);
-  } catch {
-    // Without storage the session lasts no longer than the page.
-  }
-}
-
-function parsedSession(kept: string | undefined): UserSession | undefined {
-  const found = fromJson<Partial<UserSession> | null>(kept);
+function parsedSession(text: string | undefined): UserSession | undefined {
+  const found = fromJson<Partial<UserSession> | null>(text);
   const { token, email } = found ?? {};
   return typeof token === "string" && typeof email === "string" ? { token, email } : undefined;
 }

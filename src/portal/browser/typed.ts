@@ -2,7 +2,7 @@
  * Keeps the unsent input of a page while the reader signs in again. It is restored once, on the same
  * page. Passwords are not kept.
  */
-import { store, takeStored } from "./storage.ts";
+import { fromJson, store, takeStored } from "./storage.ts";
 
 const TYPED = "signalbox.typed";
 const FIELDS = "#content :is(input, textarea, select)[id]";
@@ -25,10 +25,9 @@ export function keepTyped(): void {
 
 /** Restores the values that were kept for this page. */
 export function restoreTyped(): void {
-  const text = takeStored(TYPED);
-  const typed = text === undefined ? undefined : (JSON.parse(text) as Typed);
+  const typed = fromJson<Partial<Typed> | null>(takeStored(TYPED));
   if (typed?.path !== location.pathname) return;
-  for (const [id, value] of Object.entries(typed.values)) {
+  for (const [id, value] of Object.entries(typed.values ?? {})) {
     const field = document.getElementById(id);
     if (field && (isText(field) || field instanceof HTMLSelectElement)) field.value = value;
   }

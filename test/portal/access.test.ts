@@ -4,6 +4,9 @@ import { ACCESS_PATH, ACCESS_TABS, ACTIVITY_PATH } from "../../src/portal/access
 import { changedFields, deedOf } from "../../src/portal/activity-words.ts";
 import { modeOf } from "../../src/portal/mode.ts";
 import { pageLink } from "../../src/portal/page-link.ts";
+import { renderKeys } from "../../src/portal/pages/access-keys.ts";
+import { renderSettings } from "../../src/portal/pages/access-settings.ts";
+import { leastRolesOf, withheldFrom } from "../../src/portal/withheld.ts";
 import { routes } from "../../src/routes.ts";
 import { ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -44,6 +47,21 @@ test("no page contains a hash or the text of a key", async () => {
     assert.ok(!text.includes(created.body.api_key));
     assert.doesNotMatch(text, /scrypt|hash/);
   }
+});
+
+test("empty lists show a viewer no lines that take another role", async () => {
+  isRequired = false;
+  const { body } = await app.get("/api/v1/settings");
+  const answer = { ...body, settings: [] };
+  const context = { now: 0, apiUrl: "http://127.0.0.1/api/v1", needsCredential: true };
+  const withheld = withheldFrom("viewer", leastRolesOf(routes));
+  const shown = (reader: object): string =>
+    [
+      renderKeys({ ...context, ...reader, keys: [] }),
+      renderSettings({ ...context, ...reader, answer }),
+    ].join("");
+  assert.match(shown({}), /curl -X POST .*curl -X PUT /s);
+  assert.doesNotMatch(shown({ withheld }), /curl/);
 });
 
 test("the address filters and pages the activity, and leaves out empty parameters", async () => {

@@ -10,8 +10,13 @@ test("the next name has the next number that no version has", () => {
   assert.equal(nextVersion("12", []), "13");
 });
 
+test("the first version is v1", () => {
+  assert.equal(nextVersion(undefined, []), "v1");
+  assert.equal(nextVersion(undefined, ["v1"]), undefined); // stored, and never activated
+});
+
 test("no name follows one without a number at its end", () => {
-  for (const name of [undefined, "", "stable", "20261120T203000Z"]) {
+  for (const name of ["", "stable", "20261120T203000Z"]) {
     assert.equal(nextVersion(name, []), undefined);
   }
 });

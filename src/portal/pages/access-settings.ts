@@ -5,7 +5,7 @@ import { textField } from "./fields.ts";
 import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import { card, credentialHeaders, emptyState, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
-import { allowedOrNote, ifAllowed } from "../withheld.ts";
+import { allowedOrNote, ifAllowed, isAllowed } from "../withheld.ts";
 
 /** The length of a value in the list; the form and the API show the whole value. */
 const LONGEST_SHOWN = 300;
@@ -68,6 +68,8 @@ function pairFields(number: number): Html {
 }
 
 function noSettings(model: SettingsModel): Html {
+  if (!isAllowed(model, "PUT /settings"))
+    return emptyState("No settings yet", "Other programs read them here.");
   return emptyState("No settings yet", "To set all pairs at once from a shell:", {
     method: "PUT",
     url: `${model.apiUrl}/settings`,

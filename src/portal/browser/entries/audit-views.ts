@@ -84,5 +84,5 @@ function content(current: string, title: string): Html {
         <button type="submit">Save</button>
       </div>
     </form>
-    <p class="faint small">Kept in this browser</p>`;
+    <p class="faint small">Kept in this browser alone. “Copy link” shares a view.</p>`;
 }

@@ -5,18 +5,16 @@ import { pageLink, runtimeLink } from "../page-link.ts";
 import { gateWords, stateWord, whoWords } from "../rollout-words.ts";
 import { badge, card, numberHeading, table, timeAgo } from "./parts.ts";
 
+const FIGURES = ["Assigned", "Fetched", "Report it", "Denied before", "Denied since"] as const;
+
 /** Renders the stages of a rollout with their figures. */
 export function stagesCard(shown: Rollout, now: number): Html {
-  const headings = [
-    ...["Stage", "Runtimes"],
-    ...["Assigned", "Fetched", "Report it", "Denied before", "Denied since"].map(numberHeading),
-    "Ends when",
-  ];
+  const headings = ["Stage", "Runtimes", ...FIGURES.map(numberHeading), "Ends when"];
   const rows = shown.stages.map((stage, i) => stageRow(shown, stage, i + 1, now));
   return card(
     "stages-title",
     "Stages",
-    html`${table("Stage by stage", "rows", headings, rows)}
+    html`${table("Stage by stage", "rows stacked", headings, rows)}
       <p class="inside faint small">
         The figures of a stage count its runtimes and those of the stages before it. “Before” is the
         seven days before the rollout; “since” is what the version decided in the stage.
@@ -27,7 +25,8 @@ export function stagesCard(shown: Rollout, now: number): Html {
 function stageRow(shown: Rollout, stage: RolloutStage, number: number, now: number): Html {
   const { version } = shown;
   const { figures } = stage;
-  const numberCell = (value: Html | string): Html => html`<td class="num">${value}</td>`;
+  const numberCell = (value: Html | string, i: number): Html =>
+    html`<td class="num" data-label="${FIGURES[i]}">${value}</td>`;
   return html`<tr>
     <th scope="row">${number} ${progressBadge(shown, number)}${startedWords(stage, now)}</th>
     <td>${whoLink(stage)}</td>
@@ -44,7 +43,7 @@ function stageRow(shown: Rollout, stage: RolloutStage, number: number, now: numb
             figures.after === undefined ? "–" : share(figures.after),
           ].map(numberCell)
     }
-    <td>${gateWords(stage).join("; ")}</td>
+    <td data-label="Ends">${gateWords(stage).join("; ")}</td>
   </tr>`;
 }
 

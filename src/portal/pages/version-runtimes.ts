@@ -20,11 +20,16 @@ export function versionRuntimes(
   const all = fleet.online + fleet.idle;
   if (!active) {
     const href = `/portal/fleet?policy=${encodeURIComponent(version)}`;
-    return has > 0 ? html`<a href="${href}">${counted(has, "runtime")}</a> still on it` : undefined;
+    const verb = has === 1 ? "has" : "have";
+    return has > 0 ? html`<a href="${href}">${counted(has, "runtime")}</a> ${verb} it` : undefined;
   }
   if (all === 0) return undefined;
-  const { drifted } = fleet;
-  const unsaid = Math.max(0, all - has - drifted);
+  // While a rollout is open, a drifted runtime may have this version, and one with another may not be drifted.
+  const others = fleet.policy_versions
+    .filter((reported) => reported.version !== version)
+    .reduce((sum, { present }) => sum + present, 0);
+  const unsaid = Math.max(0, all - has - others);
+  const words = others > 0 ? `${count(others)} on another version` : undefined;
   return html`<span role="status"
       >${count(has)} of ${counted(all, "runtime")} ${all === 1 ? "has" : "have"}
       <span class="mono">${version}</span></span
@@ -38,6 +43,6 @@ export function versionRuntimes(
             aria-label="Runtimes with ${version}"
           ></progress>`
     }
-    ${drifted > 0 ? html`<a href="/portal/fleet?drifted=true">${count(drifted)} on another version</a>` : undefined}
+    ${words && others === fleet.drifted ? html`<a href="/portal/fleet?drifted=true">${words}</a>` : words}
     ${unsaid > 0 ? html`<span class="faint">${count(unsaid)} did not say</span>` : undefined}`;
 }

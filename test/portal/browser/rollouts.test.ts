@@ -46,7 +46,15 @@ browserTest("a rollout is followed and steered by clicks to its end", async (t) 
   const first = page.getByRole("row", { name: /env:staging/ });
   assert.match(await first.innerText(), /Runtimes with env:staging\s+1\s+0\s+0\s+no commands/);
   assert.match(await first.innerText(), /after 30 m.*; 2 runtimes or more report it/);
+  const versions = await visit(t, `${app.url}/portal/policies?version=v1`);
+  const runtimes = versions.page.locator(".document dl");
+  assert.match(await runtimes.innerText(), /3 of 3 runtimes have v1/);
   await converge(app, "s1");
+  await versions.page.reload();
+  assert.match(await runtimes.innerText(), /2 of 3 runtimes have v1\s+1 on another version/);
+  assert.equal(await runtimes.getByRole("link").count(), 0); // it is assigned to them: they have not drifted
+  await versions.page.goto(`${app.url}/portal/policies?version=v2`);
+  assert.match(await runtimes.innerText(), /1 runtime has it/);
   await refresh(page, `${app.url}/api/v1/rollouts/${id}`);
   await first.getByText(/Runtimes with env:staging/).waitFor();
   assert.match(await first.innerText(), /env:staging\s+1\s+1\s+1\s+/);

@@ -16,9 +16,10 @@ const SHELL_TOOLS: ReadonlySet<string> = new Set([
   ...["Bash", "PowerShell", "Shell", "shell", "bash", "powershell", "run_shell_command"],
   ...["shell_command", "exec_command", "local_shell", "container.exec", "Monitor"],
 ]);
-/** Tools whose `command` is the name of an operation, which no shell reads. */
+/** Tools whose `command` no shell reads: it is the name of an operation, or the text of a patch. */
 const OPERATION_TOOLS: ReadonlySet<string> = new Set([
   ...["str_replace_based_edit_tool", "str_replace_editor", "memory", "SlashCommand", "Skill"],
+  "apply_patch",
 ]);
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 

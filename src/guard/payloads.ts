@@ -62,7 +62,9 @@ function gemini(payload: Payload): Attempt | undefined {
   if (!kind || tool === undefined || session === undefined) return undefined;
   const mcp = objectIn(payload, "mcp_context");
   const server = mcp && text(mcp, "server_name");
-  const name = server === undefined ? tool : `mcp__${server}__${tool}`;
+  // `tool_name` contains the server in a form that changes with the version.
+  const inner = (mcp && text(mcp, "tool_name")) ?? tool;
+  const name = server === undefined ? tool : `mcp__${server}__${inner}`;
   const used = toolOf("gemini-cli", name, objectIn(payload, "tool_input"));
   const failure = objectIn(payload, "tool_response")?.["error"];
   return (
@@ -100,11 +102,12 @@ function cursor(payload: Payload): Attempt | undefined {
   return used && { ...shared, ...used };
 }
 
-/** Only some versions of Copilot name the event. A payload with a result means that the tool has run. */
+/** Copilot does not name the event. A payload with a result or an error means that the tool has run. */
 function copilot(payload: Payload): Attempt | undefined {
   const tool = text(payload, "toolName");
   if (tool === undefined || payload["timestamp"] === undefined) return undefined;
-  const result = objectIn(payload, "toolResult");
+  const failure = text(payload, "error") === undefined ? undefined : { resultType: "failure" };
+  const result = objectIn(payload, "toolResult") ?? failure;
   const given = payload["toolArgs"];
   const used = toolOf("copilot", tool, typeof given === "string" ? objectOf(given) : object(given));
   return (

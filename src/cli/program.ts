@@ -49,7 +49,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       terminal.out(`signalbox ${readBuildInfo().version}\n`);
       return 0;
     }
-    throw new UsageError(rest[0] === undefined ? "No command" : `No command "${rest[0]}"`);
+    throw new UsageError(rest[0] === undefined ? "No command" : `No command "${unknown(rest)}"`);
   } catch (error) {
     const who = command ? `signalbox ${command.name}` : "signalbox";
     const message = error instanceof Error ? error.message : String(error);
@@ -58,6 +58,13 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     terminal.error(`${who}: ${reason}${isUsage ? `; see ${who} --help` : ""}\n`);
     return error instanceof InputError ? 2 : 1;
   }
+}
+
+/** The words that name no command: those that commands begin with, and the one after them. */
+function unknown(args: readonly string[]): string {
+  const begins = (words: string): boolean => COMMANDS.some(({ name }) => name.startsWith(words));
+  const length = args.findIndex((_, i) => !begins(`${args.slice(0, i + 1).join(" ")} `)) + 1;
+  return args.slice(0, length || args.length).join(" ");
 }
 
 function overview(): string {

@@ -45,6 +45,11 @@ test("help lists every command, and each command has its own help", async () => 
 for (const [args, said] of [
   [[], "signalbox: No command; see signalbox --help\n"],
   [["frobnicate"], 'signalbox: No command "frobnicate"; see signalbox --help\n'],
+  [
+    ["policy", "publisch", "FILE"],
+    'signalbox: No command "policy publisch"; see signalbox --help\n',
+  ],
+  [["policy", "rollout"], 'signalbox: No command "policy rollout"; see signalbox --help\n'],
   [["verify"], "signalbox verify: DIR is missing; see signalbox verify --help\n"],
   [["backup", "a"], "signalbox backup: TARGET is missing; see signalbox backup --help\n"],
   [

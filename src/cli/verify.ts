@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { printable } from "../core/printable.ts";
+import { quantity } from "../core/quantity.ts";
 import type { CheckedLog, ProofEvidence } from "../proof/evidence.ts";
 import { checkBackup } from "../storage/backup/backup.ts";
 import { MANIFEST } from "../storage/backup/manifest.ts";
@@ -94,15 +95,15 @@ function jsonOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): 
 }
 
 function textOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): string {
-  const files = "files" in looked ? `${looked.files} files of ` : "";
+  const files = "files" in looked ? `${quantity(looked.files, "file")} of ` : "";
   const place = (finding: Finding | TableFinding): string =>
     "file" in finding ? finding.file : finding.table;
   const lines = [
     ...problems.map((finding) => `${place(finding)}: ${finding.problem}`),
     ...notes.map((finding) => `note: ${place(finding)}: ${finding.problem}`),
     ...("logs" in looked ? looked.logs.map(lineOf) : []),
-    `${files}${looked.organizations} organizations, ${looked.events} audit events: ` +
-      (problems.length === 0 ? "all is well" : `${problems.length} problems`),
+    `${files}${quantity(looked.organizations, "organization")}, ${quantity(looked.events, "audit event")}: ` +
+      (problems.length === 0 ? "all is well" : quantity(problems.length, "problem")),
   ];
   return lines.map((line) => `${printable(line)}\n`).join("");
 }
@@ -110,5 +111,5 @@ function textOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): 
 /** The line about a log that was checked against checkpoints. */
 function lineOf({ organization, log, first, events, covered }: CheckedLog): string {
   const removed = first === 0 ? "" : `, ${first} of them removed by retention`;
-  return `${organization} ${log}: ${events} events${removed}, ${covered} confirmed by checkpoints`;
+  return `${organization} ${log}: ${quantity(events, "event")}${removed}, ${covered} confirmed by checkpoints`;
 }

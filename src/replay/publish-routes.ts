@@ -1,5 +1,6 @@
 import { HOUR_MS } from "../core/clock.ts";
 import { BadInput, Conflict, Unauthenticated } from "../core/errors.ts";
+import { quantity } from "../core/quantity.ts";
 import type { Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
@@ -120,8 +121,7 @@ function excessOf(judged: Judged, guard: NonNullable<PolicyPublish["guard"]>): s
     const limit = guard[`max_${kind}`];
     const events = judged[kind];
     if (limit === undefined || events <= limit) continue;
-    const things = events === 1 ? "event" : "events";
-    return `guard.max_${kind}: ${events} ${things} would be newly ${words}, expected at most ${limit}`;
+    return `guard.max_${kind}: ${quantity(events, "event")} would be newly ${words}, expected at most ${limit}`;
   }
   return undefined;
 }

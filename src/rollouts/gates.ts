@@ -3,6 +3,7 @@
  * waits and says so; silence never passes a gate.
  */
 import { MINUTE_MS } from "../core/clock.ts";
+import { quantity } from "../core/quantity.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { ONLINE_MS } from "../fleet/status.ts";
 import type { Decided, Judgement, Rollout, RolloutGates, StageFigures } from "./schema.ts";
@@ -47,7 +48,7 @@ function breachesOf(gates: RolloutGates, { before, after, silent }: StageFigures
   }
   if (offline !== undefined && silent > offline) {
     breaches.push(
-      `${counted(silent, "runtime")} with the version have been silent for 15 minutes: expected at most ${offline}`,
+      `${quantity(silent, "runtime")} with the version have been silent for 15 minutes: expected at most ${offline}`,
     );
   }
   return breaches;
@@ -59,7 +60,7 @@ function waitsFor(gates: RolloutGates, { assigned, reporting, after }: StageFigu
   if (assigned === 0) waits.push("No runtime of the fleet is selected");
   else if (reporting < least) {
     const all = assigned < least ? `, and only ${assigned} of the fleet are selected` : "";
-    waits.push(`${reporting} of at least ${counted(least, "runtime")} report the version${all}`);
+    waits.push(`${reporting} of at least ${quantity(least, "runtime")} report the version${all}`);
   }
   const commands = after?.commands ?? 0;
   if (increase !== undefined && commands < LEAST_COMMANDS) {
@@ -81,8 +82,4 @@ function shareOf({ commands, denied }: Decided): number {
 
 function percent(share: number): string {
   return `${Math.round(share * 10) / 10}%`;
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,7 @@
 /** The limits on what a policy may change, and the report of a replay in lines. */
 import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
 import { printable } from "../../core/printable.ts";
+import { quantity } from "../../core/quantity.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { examine } from "../../policies/examine.ts";
 import { policyPublish, type PolicyPublish } from "../../policies/schema.ts";
@@ -72,7 +73,7 @@ export function excessOf(
   for (const word of ["denied", "allowed"] as const) {
     const [events, limit] = [report[`newly_${word}`], guard[`max_newly_${word}`]];
     if (limit === undefined || events <= limit) continue;
-    return `${counted(events)} would be newly ${word}, expected at most ${limit}: change the rules, or raise --max-newly-${word}`;
+    return `${quantity(events, "event")} would be newly ${word}, expected at most ${limit}: change the rules, or raise --max-newly-${word}`;
   }
   return undefined;
 }
@@ -86,9 +87,9 @@ export function replayLines(file: string, yaml: string, report: PolicyReplayRepo
   };
   const changing = report.rules.filter((rule) => rule.newly_denied + rule.newly_allowed > 0);
   const lines = [
-    `${counted(report.evaluated)} replayed: ${changesOf(report)}`,
+    `${quantity(report.evaluated, "event")} replayed: ${changesOf(report)}`,
     ...report.not_replayable.map(
-      ({ reason, events }) => `${counted(events)} not replayed: ${reason}`,
+      ({ reason, events }) => `${quantity(events, "event")} not replayed: ${reason}`,
     ),
     ...changing.map((rule) => `${placeOf(rule.id)}: ${nameOf(rule.id)}: ${changesOf(rule)}`),
     ...report.examples.map(({ event, now, rule }) => {
@@ -110,8 +111,4 @@ function changesOf(counts: {
 
 function nameOf(rule: string | null): string {
   return rule === null ? "the default" : `rule ${rule}`;
-}
-
-function counted(events: number): string {
-  return `${events} ${events === 1 ? "event" : "events"}`;
 }

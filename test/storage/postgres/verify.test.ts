@@ -171,7 +171,7 @@ let copies = 0;
 test("an intact database passes, and DATABASE_URL names it", { skip }, async (t) => {
   const { code, out, error } = await run(["verify", "--database", template]);
   assert.deepEqual([code, error], [0, ""], out);
-  assert.equal(out, "1 organizations, 10 audit events: all is well\n");
+  assert.equal(out, "1 organization, 10 audit events: all is well\n");
   process.env["DATABASE_URL"] = template;
   t.after(() => delete process.env["DATABASE_URL"]);
   assert.deepEqual(JSON.parse((await run(["verify", "--json"])).out), {

@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
 import { printable } from "../core/printable.ts";
+import { quantity } from "../core/quantity.ts";
 import { setTimeout } from "../core/timers.ts";
 import { examine } from "../policies/examine.ts";
 import { Guard, type Machine } from "./machine.ts";
@@ -163,7 +164,7 @@ async function send(guard: Guard, service: Service): Promise<string> {
   const { directory } = guard.place.settings;
   const { sent, dropped } = await sendSpool(directory, service);
   if (dropped > 0) {
-    const message = `${dropped} events could not be sent: damaged, or refused by the service`;
+    const message = `${quantity(dropped, "event")} could not be sent: damaged, or refused by the service`;
     const note = guard.note(message);
     spool(directory, note, () => note);
   }

@@ -100,7 +100,7 @@ function requireAllowed({ version, state, current_stage: current }: Rollout, ste
   }
   const known = "stage" in step ? step.stage : undefined;
   if (known !== undefined && known !== current) {
-    throw new Conflict(`stage: the current stage is ${current}, expected ${known}`);
+    throw new Conflict(`stage: ${known} is not the current stage, expected ${current}`);
   }
 }
 

@@ -163,7 +163,7 @@ test("each step is taken by its command, and one that is not allowed says why", 
   assert.equal((await rollout("resume")).code, 0);
   const late = await rollout("advance", "--stage", "2");
   assert.equal(late.code, 1);
-  assert.match(late.error, /stage: the current stage is 1, expected 2/);
+  assert.match(late.error, /stage: 2 is not the current stage, expected 1/);
   assert.match((await rollout("advance", "--stage", "1")).out, /^running, stage 2 of 2/m);
   const { id } = await newest();
   const ended = await rollout("roll-back", "--id", id, "--json");

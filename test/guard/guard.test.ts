@@ -287,7 +287,7 @@ test("of a damaged spool only the damaged lines are lost, and their number is re
     ({ command, message }: Record<string, string>) => command ?? message,
   );
   assert.deepEqual(said.sort(), [
-    "1 events could not be sent: damaged, or refused by the service",
+    "1 event could not be sent: damaged, or refused by the service",
     "ls",
   ]);
 });

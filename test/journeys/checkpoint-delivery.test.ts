@@ -78,7 +78,7 @@ test("the signatures of a witness are kept, and part of the proofs that are made
   ];
   const { code, out } = await run(own);
   assert.equal(code, 0, out);
-  assert.match(out, /default audit: 1 events, 1 confirmed by checkpoints/);
+  assert.match(out, /default audit: 1 event, 1 confirmed by checkpoints/);
 });
 
 /** A service whose audit log a witness signs, over a receiver that counts the requests. */

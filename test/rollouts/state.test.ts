@@ -39,7 +39,7 @@ for (const [from, step, message] of [
   [paused, { kind: "advance" }, 'The rollout of "v2" is paused: resume it first'],
   [paused, { kind: "pause" }, 'The rollout of "v2" is paused'],
   [rolloutOf("r1"), { kind: "resume" }, 'The rollout of "v2" is running'],
-  [rolloutOf("r1"), { kind: "advance", stage: 2 }, "stage: the current stage is 1, expected 2"],
+  [rolloutOf("r1"), { kind: "advance", stage: 2 }, "stage: 2 is not the current stage, expected 1"],
   [
     stepped(rolloutOf("r1"), { kind: "roll_back" }, LATER),
     { kind: "roll_back" },

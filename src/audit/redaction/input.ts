@@ -9,7 +9,7 @@ const PROGRAMS = String.raw`kinit|cryptsetup|chpasswd|openconnect|keepassxc-cli|
 const STORES = String.raw`(?:secrets?|env|variables?|keyring|pass|context)[\s:](?:versions\s{1,4})?(?:set|put|add|create|insert|bulk|import|store-secret)`;
 const OPTIONS = String.raw`--(?:password|token|secret|key)-stdin|--with-token|-on-stdin|-stdin(?:pass)?|--passphrase-fd[\s=]{1,4}0`;
 const SUDO = String.raw`(?:sudo\s{1,4}(?:-\S{1,20}\s{1,4}){0,3})?`;
-/** A program that reads a secret, where a command begins: the word is no argument of another program, as of `grep`. */
+/** A program that reads a secret, where a command begins. In `grep passwd` the word is an argument. */
 const PROGRAM = String.raw`${SUDO}(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
 /** A part of a command that reads a secret. */
 const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;

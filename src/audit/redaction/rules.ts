@@ -9,6 +9,7 @@ import { INPUT_RULES } from "./input.ts";
 import { PLACE_RULES } from "./places.ts";
 import { LOOSE_VALUE, type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";
 import { TOKEN_RULES } from "./tokens.ts";
+import { URL_RULES } from "./url-rules.ts";
 import { isSecretName, isSecretOption, isSecretValue } from "./values.ts";
 
 const SECRET_WORDS = ["key", "token", "secret", "pass", "pwd", "credential", "creds", "otp"];
@@ -44,51 +45,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       'grep -l "-----BEGIN RSA PRIVATE KEY-----" *; ls',
     ],
   },
-  {
-    id: "url-token",
-    keywords: ["://"],
-    isBeforeAt: true,
-    // A token in place of the user stands before an empty password or a fixed word. Names of users stay: they are
-    // shorter, end in their digits (`AdaKing1815`), or have no digits and no two capitals together.
-    pattern:
-      /:\/\/(?<secret>(?:(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,512}|(?=[A-Za-z]{0,20}\d{1,20}[A-Za-z])(?=[a-z\d]{0,20}[A-Z])(?=[A-Z\d]{0,20}[a-z])[A-Za-z0-9]{12,19}|(?=[A-Z]{0,500}[a-z])(?=[A-Za-z]{0,500}?[A-Z]{2})[A-Za-z]{20,512}|[A-Za-z]{32,512})(?=:?@)|[\w-]{8,512}(?=:x-oauth-basic@))/y,
-    matches: [
-      `git clone https://${x(40)}@example.com/x`,
-      `git push https://${x(12)}:x-oauth-basic@example.com/x`,
-      `curl https://${x(24)}:@example.com`,
-      `git clone https://${x(14)}@example.com/x`,
-      `git clone https://${x(24, "qWErTyuIoP")}@example.com/x`,
-    ],
-    ignores: [
-      "https://ada@example.com",
-      "ssh://git@example.com/x",
-      "https://ada:@example.com",
-      "https://AdaKingLovelace1815@example.com",
-      "https://x-access-token@example.com",
-      "https://deploy-user-2024@example.com",
-    ],
-  },
-  {
-    id: "url-password",
-    keywords: ["://"],
-    isBeforeAt: true,
-    pattern:
-      /:\/\/[^\s/:@"'<>[\\]{0,128}:(?<secret>(?!\d{1,5}(?:[/?#\s"']|$))(?:[^\s/?"'<>\\]{1,512}|[^\s@"'<>\\]{1,512}))(?=@)/y,
-    accepts: isSecretValue,
-    matches: [
-      "git clone https://ada:hunter2@example.com/x",
-      "psql postgres://u:p4ss@db/x",
-      "redis-cli -u redis://:hunter2@cache:6379",
-      "postgres://u:a/b@db/x",
-    ],
-    ignores: [
-      "https://example.com/a:b@c",
-      "https://$USER:$PASS@example.com",
-      "http://host:80/x",
-      "http://host:80/~ada@x",
-      "http://[::1]:80/ada@x",
-    ],
-  },
+  ...URL_RULES,
   {
     id: "authorization-header",
     keywords: ["authorization"],

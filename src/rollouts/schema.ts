@@ -139,14 +139,10 @@ const stage = {
 export type RolloutStage = Infer<typeof stage>;
 
 /** A rollout, as it is stored and answered. */
-export const rollout = {
+export const rollout = object({
   title: "Rollout",
-  type: "object",
   description: "The rollout of a policy version.",
-  required: [
-    ...["id", "version", "base_version", "on_breach", "state", "current_stage", "stages"],
-    ...["observed_from", "created_at", "created_by", "updated_at", "updated_by"],
-  ],
+  optional: ["reason", "ended_at", "judgement"],
   properties: {
     id: string("The id of the rollout. Ids sort by time."),
     version,
@@ -169,24 +165,8 @@ export const rollout = {
     ended_at: dateTime("When it ended; absent while it is open."),
     judgement,
   },
-} as const satisfies Schema;
-type RolloutWire = Infer<typeof rollout>;
-
-/** A rollout. */
-export type Rollout = RolloutWire & {
-  readonly id: string;
-  readonly version: string;
-  readonly base_version: string;
-  readonly on_breach: "pause" | "roll_back";
-  readonly state: RolloutState;
-  readonly current_stage: number;
-  readonly stages: readonly RolloutStage[];
-  readonly observed_from: string;
-  readonly created_at: string;
-  readonly created_by: string;
-  readonly updated_at: string;
-  readonly updated_by: string;
-};
+});
+export type Rollout = Infer<typeof rollout>;
 
 /** The organization's rollouts. */
 export const rolloutList = object({

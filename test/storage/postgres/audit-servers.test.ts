@@ -62,6 +62,31 @@ test("streams at every server deliver each event once, in the same order", { ski
   assert.deepEqual(order, ids[0]);
 });
 
+test("providers are counted alike before and after the counters have them", { skip }, async (t) => {
+  const { servers, database } = await threeServers(t);
+  const [first, second] = servers;
+  const names = ["git", "\u0000\ud83d\ude00", "é".repeat(256), "e".repeat(257), "é".repeat(2_000)];
+  for (const [i, provider] of names.entries()) {
+    const timestamp = new Date(NOON + i).toISOString();
+    const denied = auditEventOf({ provider, timestamp, policy_decision: "DENIED" });
+    await append(first, [denied, auditEventOf({ provider, timestamp, status: "Failed" })]);
+  }
+  const now = NOON + names.length;
+  const counts = async () => [
+    await second.activity(ORGANIZATION, now),
+    await second.providerUse(ORGANIZATION, names, now),
+    await second.providerNames(ORGANIZATION, 10),
+    (await second.providerNames(ORGANIZATION, 1)).size,
+  ];
+  const before = await counts();
+  const use = names.map((name, i) => [name, { events: 2, failed: 2, lastUsed: NOON + i }] as const);
+  assert.deepEqual(before.slice(1, 3), [new Map(use), new Set(names.slice(0, 3))]);
+  for (const most of [3, 20]) {
+    await database.query("SELECT audit_count_1($1, $2)", [ORGANIZATION, most]);
+    assert.deepEqual(await counts(), before);
+  }
+});
+
 test("a position from one server is valid at another", { skip }, async (t) => {
   const { servers } = await threeServers(t);
   const [first, second, third] = servers;

@@ -62,7 +62,7 @@ const FAULTS: readonly (readonly [string, string, RegExp, string])[] = [
     "a missing count of a provider",
     "audit_provider_minutes",
     /the events make \(5,1,/,
-    "DELETE FROM audit_provider_minutes WHERE day = '2026-11-20'",
+    "SELECT audit_count_1('default', 100); DELETE FROM audit_provider_minutes WHERE day = '2026-11-20'",
   ],
   [
     "a count of an hour",

@@ -20,7 +20,7 @@ export interface Answer {
 const COLUMNS = [
   ...(["organization_id", "id", "is_named", "day", "time_ms", "ai", "decision"] as const),
   ...(["consumer", "provider", "executor", "capability", "status", "runtime_name"] as const),
-  ...(["trace_id", "policy", "reported_by", "observed_decision", "provider_key"] as const),
+  ...(["trace_id", "policy", "reported_by", "observed_decision"] as const),
   ...(["search", "line"] as const),
 ];
 const NAME = "audit_append_1";

@@ -5,9 +5,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
 import type { Database } from "../database.ts";
 import { conditionsOf, isCounted, Values } from "./conditions.ts";
 import { fromText } from "../text.ts";
-import { daysOf, inDays, type ArrivalDay } from "./days.ts";
+import { daysOf, inDays, type CountedDays } from "./days.ts";
 import { columnOf, providerKey, providerOf } from "./records.ts";
-import { countedText, cut, FIRST_DAY, within } from "./totals.ts";
+import { countedText, cut, FIRST_DAY, uncounted, within } from "./totals.ts";
 
 const MOST_LISTED = 1_000;
 /** The most names that are compared, those with the most events: runtimes can report any number of names. */
@@ -80,17 +80,23 @@ function lastDay(now: number): { readonly from: number; readonly to: number } {
 function providersOf(
   now: number,
   values: Values,
-  days: readonly ArrivalDay[],
+  known: CountedDays,
   names?: readonly string[],
 ): string {
   const { whole = {}, ends } = cut(lastDay(now), MINUTE_MS);
   const among = (forms: (name: string) => string): string =>
     names === undefined ? "" : ` AND provider = ANY (${values.add(names.map(forms))}::text[])`;
-  const parts = ends.map(
-    (end) => `SELECT 'event' AS kind, provider, 1 AS events,
+  const found = [
+    ...ends.map(
+      (end) =>
+        `FROM audit_events WHERE organization_id = $1${inDays(known.days, end, values)}${conditionsOf(end, values)}`,
+    ),
+    uncounted(whole, values, known),
+  ];
+  const parts = found.map(
+    (from) => `SELECT 'event' AS kind, provider, 1 AS events,
         (coalesce(decision = 'DENIED', false) OR lower(status) IN ('failed', 'error'))::integer AS failed
-      FROM audit_events WHERE organization_id = $1${inDays(days, end, values)}
-       AND provider IS NOT NULL${conditionsOf(end, values)}${among(columnOf)}`,
+      ${from} AND provider IS NOT NULL${among(columnOf)}`,
   );
   parts.push(`SELECT 'minute' AS kind, provider, events, failed FROM audit_provider_minutes
     WHERE organization_id = $1 AND day >= ${FIRST_DAY}${within("minute_ms", whole, values)}${among(providerKey)}`);
@@ -124,7 +130,7 @@ export async function activityOf(
   const rows = await database.query<ProviderRow>(
     `SELECT 'facet' AS kind, decision AS name, ai, would_deny, sum(events)::bigint AS events, 0::bigint AS failed
        FROM (${countedText(lastDay(now), values, known, MINUTE_MS)}) AS counted GROUP BY 2, 3, 4
-     UNION ALL (${providersOf(now, values, known.days)})`,
+     UNION ALL (${providersOf(now, values, known)})`,
     values.all,
   );
   const facets = rows.filter(({ kind }) => kind === "facet");
@@ -156,9 +162,11 @@ export async function providerUseOf(
   if (names.length === 0) return new Map();
   const values = new Values();
   values.add(organization);
-  const { days } = await daysOf(database, organization);
-  const statement = providersOf(now, values, days, names);
+  const known = await daysOf(database, organization);
+  const statement = providersOf(now, values, known, names);
   const recent = await database.query<ProviderRow>(statement, values.all);
+  const others = new Values();
+  for (const value of [organization, names.map(providerKey)]) others.add(value);
   // The newest minute of a provider is the first entry of the primary key. Its events may have arrived on several days.
   const used = await database.query<{ name: string; newest: number | null }>(
     `SELECT name, (
@@ -167,15 +175,20 @@ export async function providerUseOf(
            SELECT minute_ms FROM audit_provider_minutes l
             WHERE l.organization_id = $1 AND l.provider = name AND l.day >= ${FIRST_DAY}
             ORDER BY minute_ms DESC LIMIT 1)) AS newest
-       FROM unnest($2::text[]) AS name`,
-    [organization, names.map(providerKey)],
+       FROM unnest($2::text[]) AS name
+     UNION ALL SELECT audit_provider_key(provider), max(time_ms) ${uncounted({}, others, known)}
+       AND provider = ANY (${others.add(names.map(columnOf))}) GROUP BY 1`,
+    others.all,
   );
-  const newest = new Map(used.map((row) => [row.name, row.newest]));
+  const newest = new Map<string, number>();
+  for (const { name, newest: at } of used) {
+    if (at !== null) newest.set(name, Math.max(at, newest.get(name) ?? -Infinity));
+  }
   const sums = byKey(recent);
   const use = new Map<string, ProviderActivity>();
   for (const name of names) {
     const key = providerKey(name);
-    const lastUsed = newest.get(key) ?? undefined;
+    const lastUsed = newest.get(key);
     if (lastUsed === undefined) continue;
     use.set(name, { events: 0, failed: 0, ...sums.get(key), lastUsed });
   }
@@ -188,6 +201,12 @@ export async function providerNamesOf(
   organization: string,
   most: number,
 ): Promise<ReadonlySet<string>> {
+  const values = new Values();
+  values.add(organization);
+  const known = await daysOf(database, organization);
+  const recent = `SELECT audit_provider_key(provider) AS provider, max(time_ms) AS newest_ms
+    ${uncounted({}, values, known)} AND provider IS NOT NULL GROUP BY 1`;
+  const limit = values.add(most);
   // Jumps from one name to the next, since each name has many rows, one for each minute.
   const names = await database.query<{ provider: string }>(
     `WITH RECURSIVE head AS (SELECT ${FIRST_DAY} AS first_day), names AS (
@@ -198,17 +217,20 @@ export async function providerNamesOf(
                 WHERE m.organization_id = $1 AND m.provider > n.provider AND m.day >= (SELECT first_day FROM head)
                 ORDER BY m.provider LIMIT 1)
          FROM names n WHERE n.provider IS NOT NULL)
-     SELECT provider FROM names WHERE provider IS NOT NULL LIMIT $2`,
-    [organization, most + 1],
+     (SELECT provider FROM names WHERE provider IS NOT NULL LIMIT ${limit}::bigint + 1)
+     UNION SELECT provider FROM (${recent}) AS recent`,
+    values.all,
   );
   const chosen =
     names.length <= most
       ? names
       : await database.query<{ provider: string }>(
-          `SELECT provider FROM audit_provider_minutes
-            WHERE organization_id = $1 AND day >= ${FIRST_DAY}
-            GROUP BY provider ORDER BY max(minute_ms) DESC LIMIT $2`,
-          [organization, most],
+          `SELECT provider FROM (
+             SELECT provider, newest_ms FROM audit_provider_minutes
+              WHERE organization_id = $1 AND day >= ${FIRST_DAY}
+             UNION ALL ${recent}) AS found
+            GROUP BY provider ORDER BY max(newest_ms) DESC LIMIT ${limit}`,
+          values.all,
         );
   return new Set(chosen.flatMap(({ provider }) => providerOf(provider) ?? []));
 }

@@ -20,10 +20,11 @@ export async function sizesOf(
 ): Promise<ReadonlyMap<string, number>> {
   if (events.length === 0) return new Map();
   const rows = await database.query<{ place: number; bytes: number }>(
-    `SELECT place, i.bytes
+    `SELECT DISTINCT ON (place) place, i.bytes
        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS sent (organization_id, id, reporter, place)
        JOIN audit_ids i USING (organization_id, id, reporter)
-       JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day`,
+       JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
+      ORDER BY place, i.seq`,
     [
       events.map(({ organization_id }) => organization_id),
       events.map(({ id }) => id),
@@ -66,9 +67,11 @@ export async function eventsWithId(
   most: number,
 ): Promise<readonly EventLine[]> {
   const places = await database.query<{ seq: number; day: string }>(
-    `SELECT i.seq, i.day::text AS day FROM audit_ids i
-       JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
-      WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.seq LIMIT $3`,
+    `SELECT seq, day FROM (
+       SELECT DISTINCT ON (i.reporter) i.seq, i.day::text AS day FROM audit_ids i
+         JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
+        WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.reporter, i.seq) AS firsts
+      ORDER BY seq LIMIT $3`,
     [organization, toText(id), most],
   );
   const found = places.map(({ day, seq }) =>

@@ -4,12 +4,11 @@
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Database } from "../database.ts";
-import { fromText } from "../text.ts";
 import { textArray } from "../text-array.ts";
 import { daysOf } from "./days.ts";
 import { tableOf } from "./partitions.ts";
 import { readPortion, type EventLine } from "./portions.ts";
-import { newEventOf, providerKey } from "./records.ts";
+import { newEventOf } from "./records.ts";
 
 /** The columns of `audit_events` that are sent unchanged. */
 const COLUMNS = [
@@ -43,7 +42,6 @@ const TEXT = `
   ), ids AS (
     INSERT INTO audit_ids (organization_id, id, reporter, seq, day, bytes)
     SELECT organization_id, id, coalesce(reported_by, ''), seq, day, bytes FROM sent
-    ON CONFLICT DO NOTHING
   )
   UPDATE audit_heads h
      SET last_seq = h.last_seq + s.events, events = h.events + s.events, bytes = h.bytes + s.bytes
@@ -97,46 +95,35 @@ async function buildIndexes(database: Database): Promise<void> {
      WHERE trace_id IS NOT NULL`);
 }
 
-/** Builds the ids: an id refers to the first event that has it. */
 async function buildIds(database: Database): Promise<void> {
   await database.maintain(`
-    SET LOCAL work_mem = '128MB';
-    DELETE FROM audit_ids WHERE ctid IN (
-      SELECT ctid FROM (
-        SELECT ctid, row_number() OVER (PARTITION BY organization_id, id, reporter ORDER BY seq) AS place
-          FROM audit_ids) AS numbered
-       WHERE place > 1);
-    ALTER TABLE audit_ids DROP CONSTRAINT IF EXISTS audit_ids_pkey, ADD PRIMARY KEY (organization_id, id, reporter);
+    SET LOCAL maintenance_work_mem = '256MB';
+    ALTER TABLE audit_ids DROP CONSTRAINT IF EXISTS audit_ids_pkey,
+                          ADD PRIMARY KEY (organization_id, id, reporter, seq);
     ANALYZE audit_ids, activity, runtimes`);
 }
 
 async function countDays(database: Database): Promise<void> {
   await database.maintain(`
     SET LOCAL work_mem = '128MB';
-    TRUNCATE audit_days, audit_hours, audit_values, audit_counted;
+    TRUNCATE audit_days, audit_hours, audit_values, audit_provider_minutes, audit_counted;
     INSERT INTO audit_days (organization_id, day, decision, consumer, events, bytes, oldest_ms, newest_ms, last_seq)
     SELECT organization_id, day, coalesce(decision, ''), coalesce(consumer, ''),
            count(*), sum(bytes), min(time_ms), max(time_ms), max(seq)
       FROM audit_events GROUP BY 1, 2, 3, 4;
     SELECT audit_count_1(organization_id, 2147483647) FROM audit_heads;
-    ANALYZE audit_days, audit_hours, audit_values`);
+    ANALYZE audit_days, audit_hours, audit_values, audit_provider_minutes`);
 }
 
 async function countMinutes(database: Database): Promise<void> {
   await database.maintain(`
     SET LOCAL work_mem = '128MB';
-    TRUNCATE audit_minutes, audit_provider_minutes;
+    TRUNCATE audit_minutes;
     INSERT INTO audit_minutes (organization_id, minute_ms, day, decision, consumer, ai, would_deny, events)
     SELECT organization_id, time_ms - (time_ms % 60000 + 60000) % 60000, day,
            coalesce(decision, ''), coalesce(consumer, ''), ai, coalesce(observed_decision = 'DENIED', false), count(*)
       FROM audit_events GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7;
-    INSERT INTO audit_provider_minutes (organization_id, provider, minute_ms, day, events, failed, newest_ms)
-    SELECT organization_id, coalesce(k.key, provider), time_ms - (time_ms % 60000 + 60000) % 60000, day, count(*),
-           count(*) FILTER (WHERE decision = 'DENIED' OR lower(status COLLATE "C") IN ('failed', 'error')),
-           max(time_ms)
-      FROM audit_events LEFT JOIN json_to_recordset(${await otherKeys(database)}) AS k (name text, key text) ON k.name = provider
-     WHERE provider IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4;
-    ANALYZE audit_minutes, audit_provider_minutes, ${await partitionTexts(database)}`);
+    ANALYZE audit_minutes, ${await partitionTexts(database)}`);
 }
 
 /** The partitions with the columns that queries compare. The column `line` is left out: its statistics take longest. */
@@ -144,16 +131,6 @@ async function partitionTexts(database: Database): Promise<string> {
   const days = await database.query<{ day: string }>("SELECT day::text FROM audit_partitions");
   const columns = ["organization_id", "seq", ...COLUMNS].filter((name) => name !== "line");
   return days.map(({ day }) => `${tableOf(day)} (${columns.join(", ")})`).join(", ");
-}
-
-/** The providers that are counted under another name, as a JSON literal. */
-async function otherKeys(database: Database): Promise<string> {
-  const rows = await database.search<{ name: string }>(
-    "SELECT DISTINCT provider AS name FROM audit_events WHERE octet_length(provider) > 256",
-    [],
-  );
-  const keys = rows.map(({ name }) => ({ name, key: providerKey(fromText(name)) }));
-  return `'${JSON.stringify(keys).replaceAll("'", "''")}'`;
 }
 
 /** The lines of all events of an organization in the order of ingest, in portions. */

@@ -33,8 +33,6 @@ export interface NewEvent {
   readonly policy: string | undefined;
   readonly reported_by: string | undefined;
   readonly observed_decision: string | undefined;
-  /** The name under which the provider is counted, if it differs from the provider. */
-  readonly provider_key: string | undefined;
   readonly search: string;
   /** The event as it is stored and answered. */
   readonly line: string;
@@ -54,8 +52,6 @@ export function newEventOf(
     event.provider,
     event.capability,
   ];
-  const provider = columnOf(event.provider);
-  const key = event.provider === undefined ? undefined : providerKey(event.provider);
   return {
     key: `${organization_id} ${id} ${reported_by}`,
     organization_id,
@@ -66,7 +62,7 @@ export function newEventOf(
     ai: event.ai,
     decision: event.policy_decision,
     consumer: event.consumer,
-    provider,
+    provider: columnOf(event.provider),
     executor: columnOf(event.executor),
     capability: columnOf(event.capability),
     status: columnOf(event.status),
@@ -75,7 +71,6 @@ export function newEventOf(
     policy: columnOf(event.policy),
     reported_by: columnOf(event.reported_by),
     observed_decision: event.observed_decision,
-    provider_key: key === provider ? undefined : key,
     search: `${searched.map(searchedField).join("")}${SEPARATOR}${searchedField(event.reason)}`,
     line,
   };
@@ -106,16 +101,17 @@ export function searchForm(text: string): string {
   return columnOf(text.toLowerCase());
 }
 
-/** The name under which a provider is counted. */
+/** The name under which a provider is counted, as `audit_provider_key` in the database makes it. */
 export function providerKey(provider: string): string {
   const column = columnOf(provider);
-  if (isListed(provider) && Buffer.byteLength(column) <= MOST_KEY_BYTES) return column;
+  if (Buffer.byteLength(column) <= MOST_KEY_BYTES) return column;
   return FIELD_END + createHash("sha256").update(column).digest("hex");
 }
 
 /** The provider that is counted under a key; `undefined` for a provider whose name is too long to be listed. */
 export function providerOf(key: string): string | undefined {
-  return /^\uFDE0[0-9a-f]/.test(key) ? undefined : fromText(key);
+  const name = /^\uFDE0[0-9a-f]/.test(key) ? undefined : fromText(key);
+  return name !== undefined && isListed(name) ? name : undefined;
 }
 
 let cachedNumber = Number.NaN;

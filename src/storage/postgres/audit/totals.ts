@@ -72,7 +72,11 @@ function isOneValue(filter: AuditFilter): boolean {
 }
 
 /** The FROM clause for the matching events that are not counted yet, in the snapshot of the statement. */
-function uncounted(filter: AuditFilter, values: Values, { days, counted }: CountedDays): string {
+export function uncounted(
+  filter: AuditFilter,
+  values: Values,
+  { days, counted }: CountedDays,
+): string {
   const own = days.filter(({ last }) => last > counted);
   // The row number as a parameter lets the planner estimate that there are few rows.
   return `FROM audit_events WHERE organization_id = $1 AND seq > ${values.add(counted)}::bigint

@@ -37,7 +37,8 @@ const COUNTERS = [
     counted: `SELECT time_ms - (time_ms % 60000 + 60000) % 60000 AS minute_ms, count(*) AS events,
       count(*) FILTER (WHERE decision = 'DENIED' OR lower(status) IN ('failed', 'error')) AS failed,
       max(time_ms) AS newest_ms
-      FROM audit_events WHERE organization_id = $1 AND day = $2 AND provider IS NOT NULL GROUP BY 1`,
+      FROM audit_events WHERE organization_id = $1 AND day = $2 AND provider IS NOT NULL
+        AND seq <= (SELECT seq FROM audit_counted WHERE organization_id = $1) GROUP BY 1`,
     kept: `SELECT minute_ms, sum(events) AS events, sum(failed) AS failed, max(newest_ms) AS newest_ms
       FROM audit_provider_minutes WHERE organization_id = $1 AND day = $2 GROUP BY 1`,
   },

@@ -46,7 +46,9 @@ CREATE TABLE audit_partitions (
   has_trigrams boolean NOT NULL DEFAULT false     -- for searches
 );
 
--- The event of each id. An id identifies one event of its reporter ('' for callers without credentials).
+-- The event of each id. An id identifies the first event of its reporter ('' for callers without credentials).
+-- `audit_append_1` stores no second event under a client's id. The key has `seq` too, so that an insert need not look
+-- for other rows of an id: that took about a fifth of the database's time for an event.
 CREATE TABLE audit_ids (
   organization_id text COLLATE "C" NOT NULL,
   id       text COLLATE "C" NOT NULL,
@@ -54,7 +56,7 @@ CREATE TABLE audit_ids (
   seq      bigint NOT NULL,
   day      date NOT NULL,
   bytes    integer NOT NULL,                      -- of the event
-  PRIMARY KEY (organization_id, id, reporter)
+  PRIMARY KEY (organization_id, id, reporter, seq)
 );
 
 CREATE INDEX audit_ids_day ON audit_ids USING brin (day) WITH (autosummarize = on);
@@ -89,9 +91,10 @@ CREATE TABLE audit_minutes (
 
 CREATE INDEX audit_minutes_day ON audit_minutes USING brin (day) WITH (autosummarize = on);
 
+-- By minute and provider, up to the row in `audit_counted`.
 CREATE TABLE audit_provider_minutes (
   organization_id text COLLATE "C" NOT NULL,
-  provider  text COLLATE "C" NOT NULL,            -- of a very long name, U+FDE0 and its SHA-256
+  provider  text COLLATE "C" NOT NULL,            -- see audit_provider_key
   minute_ms bigint NOT NULL,
   day       date NOT NULL,
   events    bigint NOT NULL,
@@ -103,7 +106,14 @@ CREATE TABLE audit_provider_minutes (
 CREATE INDEX audit_provider_minutes_time ON audit_provider_minutes (organization_id, minute_ms);
 CREATE INDEX audit_provider_minutes_day ON audit_provider_minutes USING brin (day) WITH (autosummarize = on);
 
--- The row up to which the events of an organization are counted in the two tables below. `audit_count_1` counts
+-- The name under which a provider is counted: of a very long name, U+FDE0 and its SHA-256. See records.ts.
+-- STABLE as `convert_to` is; otherwise it could not be inlined.
+CREATE FUNCTION audit_provider_key(provider text) RETURNS text
+LANGUAGE sql STABLE
+RETURN CASE WHEN octet_length(provider) <= 1024 THEN provider
+            ELSE chr(64992) || encode(sha256(convert_to(provider, 'UTF8')), 'hex') END;
+
+-- The row up to which the events of an organization are counted by provider, hour and value. `audit_count_1` counts
 -- some thousand events at a time, after they are stored; a query counts the later ones by itself.
 CREATE TABLE audit_counted (
   organization_id text COLLATE "C" PRIMARY KEY,
@@ -149,14 +159,13 @@ CREATE TABLE audit_readers (
 -- events, and one for each event that was sent before, with the place of the stored event.
 -- `bytes` are those of the organization, or of the event.
 --
--- `organizations` is sorted, each once; `place` is an event's place in the arrays, from 1. An event has a
--- `provider_key` if its provider is counted under another name.
+-- `organizations` is sorted, each once; `place` is an event's place in the arrays, from 1.
 -- A later version of this function gets another name: servers of two versions run side by side.
 CREATE FUNCTION audit_append_1(organizations text[], is_relaxed boolean,
   organization_ids text[], ids text[], are_named text[], days text[], times_ms text[], ais text[],
   decisions text[], consumers text[], providers text[], executors text[], capabilities text[], statuses text[],
   runtime_names text[], trace_ids text[], policies text[], reporters text[], observed_decisions text[],
-  provider_keys text[], searches text[], lines text[])
+  searches text[], lines text[])
 RETURNS TABLE (organization_id text, seq bigint, bytes bigint, place bigint, day text)
 LANGUAGE plpgsql
 -- All calls of a connection share one plan, which must not be made for small tables, since these grow. A batch of
@@ -197,7 +206,7 @@ BEGIN
            SELECT i.seq, i.day, i.bytes FROM audit_ids i
             WHERE i.organization_id = s.organization_id AND i.id = s.id AND i.reporter = s.reporter
               AND i.day >= s.first_day
-            LIMIT 1) k
+            ORDER BY i.seq LIMIT 1) k
      WHERE are_named[s.place]::boolean
   ), placed AS (
     SELECT s.*, s.last_seq + row_number() OVER (PARTITION BY s.organization_id ORDER BY s.place) AS seq
@@ -206,23 +215,19 @@ BEGIN
   ), fresh AS MATERIALIZED (
     SELECT organization_id, seq, place, id, reporter, greatest(days[place]::date, first_day) AS day,
            times_ms[place]::bigint AS time_ms, octet_length(lines[place]) + 1 AS bytes, ais[place]::boolean AS ai,
-           decisions[place] AS decision, consumers[place] AS consumer, providers[place] AS provider,
-           observed_decisions[place] AS observed_decision
+           decisions[place] AS decision, consumers[place] AS consumer, observed_decisions[place] AS observed_decision
       FROM placed
   ), stored AS (
     INSERT INTO audit_events (organization_id, seq, day, time_ms, bytes, ai, decision, consumer, provider,
            executor, capability, status, runtime_name, trace_id, policy, reported_by, observed_decision,
            search, line)
-    SELECT organization_id, seq, day, time_ms, bytes, ai, decision, consumer, provider,
+    SELECT organization_id, seq, day, time_ms, bytes, ai, decision, consumer, providers[place],
            executors[place], capabilities[place], statuses[place], runtime_names[place], trace_ids[place],
            policies[place], reporters[place], observed_decision, searches[place], lines[place]
       FROM fresh
   ), ids AS (
-    INSERT INTO audit_ids AS k (organization_id, id, reporter, seq, day, bytes)
-    SELECT organization_id, id, reporter, min(seq), min(day), min(bytes) FROM fresh GROUP BY 1, 2, 3
-    ON CONFLICT (organization_id, id, reporter) DO UPDATE
-      SET seq = excluded.seq, day = excluded.day, bytes = excluded.bytes
-     WHERE k.day < (SELECT h.first_day FROM locked h WHERE h.organization_id = k.organization_id)
+    INSERT INTO audit_ids (organization_id, id, reporter, seq, day, bytes)
+    SELECT organization_id, id, reporter, seq, day, bytes FROM fresh
   ), days AS (
     INSERT INTO audit_days AS d (organization_id, day, decision, consumer, events, bytes, oldest_ms, newest_ms, last_seq)
     SELECT organization_id, day, coalesce(decision, ''), coalesce(consumer, ''),
@@ -239,16 +244,6 @@ BEGIN
       FROM fresh GROUP BY 1, 2, 3, 4, 5, 6, 7
     ON CONFLICT (organization_id, minute_ms, day, decision, consumer, ai, would_deny) DO UPDATE
       SET events = m.events + excluded.events
-  ), providers AS (
-    INSERT INTO audit_provider_minutes AS m (organization_id, provider, minute_ms, day, events, failed, newest_ms)
-    SELECT organization_id, coalesce(provider_keys[place], provider),
-           time_ms - (time_ms % 60000 + 60000) % 60000, day, count(*),
-           count(*) FILTER (WHERE decision = 'DENIED' OR lower(statuses[place] COLLATE "C") IN ('failed', 'error')),
-           max(time_ms)
-      FROM fresh WHERE provider IS NOT NULL GROUP BY 1, 2, 3, 4
-    ON CONFLICT (organization_id, provider, minute_ms, day) DO UPDATE
-      SET events = m.events + excluded.events, failed = m.failed + excluded.failed,
-          newest_ms = greatest(m.newest_ms, excluded.newest_ms)
   ), heads AS (
     UPDATE audit_heads h
        SET last_seq = h.last_seq + f.events, events = h.events + f.events, bytes = h.bytes + f.bytes
@@ -290,15 +285,27 @@ BEGIN
     SELECT DISTINCT d.day FROM audit_days d JOIN audit_heads h ON h.organization_id = d.organization_id
      WHERE d.organization_id = organization AND d.last_seq > done AND d.day >= h.first_day);
 
-  INSERT INTO audit_hours AS h (organization_id, hour_ms, day, decision, consumer, events)
-  SELECT organization, time_ms - (time_ms % 3600000 + 3600000) % 3600000, day,
-         coalesce(decision, ''), coalesce(consumer, ''), count(*)
-    FROM audit_events
-   WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)
-   GROUP BY 2, 3, 4, 5 ORDER BY 2, 3, 4, 5
-  ON CONFLICT (organization_id, hour_ms, day, decision, consumer) DO UPDATE
-    SET events = h.events + excluded.events;
-
+  WITH next AS MATERIALIZED (
+    SELECT day, time_ms, coalesce(decision, '') AS decision, coalesce(consumer, '') AS consumer,
+           provider, executor, capability, status, runtime_name, policy, reported_by, observed_decision
+      FROM audit_events
+     WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)
+  ), providers AS (
+    INSERT INTO audit_provider_minutes AS m (organization_id, provider, minute_ms, day, events, failed, newest_ms)
+    SELECT organization, audit_provider_key(provider), time_ms - (time_ms % 60000 + 60000) % 60000, day, count(*),
+           count(*) FILTER (WHERE decision = 'DENIED' OR lower(status COLLATE "C") IN ('failed', 'error')), max(time_ms)
+      FROM next WHERE provider IS NOT NULL
+     GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
+    ON CONFLICT (organization_id, provider, minute_ms, day) DO UPDATE
+      SET events = m.events + excluded.events, failed = m.failed + excluded.failed,
+          newest_ms = greatest(m.newest_ms, excluded.newest_ms)
+  ), hours AS (
+    INSERT INTO audit_hours AS h (organization_id, hour_ms, day, decision, consumer, events)
+    SELECT organization, time_ms - (time_ms % 3600000 + 3600000) % 3600000, day, decision, consumer, count(*)
+      FROM next GROUP BY 2, 3, 4, 5 ORDER BY 2, 3, 4, 5
+    ON CONFLICT (organization_id, hour_ms, day, decision, consumer) DO UPDATE
+      SET events = h.events + excluded.events
+  )
   INSERT INTO audit_values AS v (organization_id, field, value, day, decision, consumer, events)
   SELECT organization, field, value, day, decision, consumer, events FROM (
     SELECT CASE 0 WHEN grouping(provider) THEN 'provider' WHEN grouping(executor) THEN 'executor'
@@ -310,10 +317,7 @@ BEGIN
            coalesce(provider, executor, capability, status, runtime_name, policy, reported_by,
                     observed_decision) AS value,
            day, decision, consumer, count(*) AS events
-      FROM (SELECT day, coalesce(decision, '') AS decision, coalesce(consumer, '') AS consumer,
-                   provider, executor, capability, status, runtime_name, policy, reported_by, observed_decision
-              FROM audit_events
-             WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)) AS next
+      FROM next
      GROUP BY day, decision, consumer,
            GROUPING SETS (provider, executor, capability, status, runtime_name, policy, reported_by,
                           observed_decision)) AS counts

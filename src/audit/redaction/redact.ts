@@ -36,6 +36,8 @@ const MOST_ROUNDS = 3;
 /** The end of a program's name: `.exe` is not part of it, and quotes may be around it in a list. */
 const NAME_ENDS = /(?:\.exe)?(?:\s|["']\s{0,4},)/iy;
 const QUOTED = /"[^"]*"|'[^']*'/g;
+const JOINED = /(?<![\w-])-[A-Za-z]{2,8}(?![\w-])/;
+const HIDES = /["'\\]/;
 
 /** A keyword and its rule. The keyword with no rule is the mark of redacted secrets, which are skipped. */
 interface Entry {
@@ -255,13 +257,17 @@ function isLayered(text: string): boolean {
 function hasOption(text: string, { options, hasAssignments }: ProgramRule, place: number): boolean {
   if (hasAssignments && text.includes("=", place)) return true;
   for (const option in options) if (text.includes(option, place)) return true;
-  // Short options may be joined, as in `-su`.
   return (
-    text.includes("-", place) &&
+    mayJoin(text, place) &&
     Object.entries(options).some(
       ([flag, takes]) => takes === ":" || (takes === "word" && flag.length === 2),
     )
   );
+}
+
+/** Whether the text may have short options that are joined, as in `-su`. Quotes could hide or make one. */
+function mayJoin(text: string, place: number): boolean {
+  return text.includes("-", place) && (JOINED.test(text) || HIDES.test(text));
 }
 
 /** The rules that apply to every organization. */

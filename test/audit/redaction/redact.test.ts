@@ -191,3 +191,13 @@ for (const text of [
     assert.doesNotMatch(redactText(text).text, /hunter2/);
   });
 }
+
+test("a dash inside of a word does not begin an option", () => {
+  const redactor = new Redactor(REDACTION_RULES);
+  for (const text of ["docker ps registry.example.com/team-33/web", "unzip team-1/a-b.zip"]) {
+    assert.equal(redactor.mayApply(text), false, text);
+  }
+  for (const text of ["unzip -qP hunter2 a.zip", "unzip a.zip -qP hunter2"]) {
+    assert.match(redactText(text).text, /redacted/, text);
+  }
+});

@@ -67,6 +67,8 @@ export class Service {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         request(url, { method, headers, signal: ending.signal }, resolve)
           .once("error", reject)
+          // After a 101, Node closes the connection without an error or a response.
+          .once("close", () => reject(new Error("no answer")))
           .end(body);
       });
       const { statusCode: status = 0, headers: received } = response;

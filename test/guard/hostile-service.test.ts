@@ -31,6 +31,15 @@ test("an answer without an end is given up", async (t) => {
   assert.match(error, /its answer is longer than 32 MiB/);
 });
 
+test("a service that switches protocols has given no answer", async (t) => {
+  const headers = { Connection: "upgrade", Upgrade: "x" };
+  const { code, error } = await synced(t, (_, response) => {
+    response.writeHead(101, headers).end();
+  });
+  assert.equal(code, 1);
+  assert.match(error, /cannot be reached: no answer/);
+});
+
 test("escape sequences of an answer do not reach the terminal", async (t) => {
   const version = "\u001b]0;title\u0007\u001b[2J";
   for (const yaml of [

@@ -17,7 +17,7 @@ DIR is there as a whole or not at all. Tokens and keys of the backup are valid a
     await requireApart(backup, directory, "DIR");
     const manifest = await restoreBackup(systemFiles, backup, directory);
     out(
-      `Restored ${manifest.files.length} files of ${manifest.created_at} to ${printable(directory)}\n`,
+      `Restored ${manifest.files.length} files of ${printable(manifest.created_at)} to ${printable(directory)}\n`,
     );
     return 0;
   },

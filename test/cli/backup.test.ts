@@ -16,6 +16,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { after, test } from "node:test";
 import { askForBackup } from "../../src/control/client.ts";
 import { openBackup, writeBackup } from "../../src/storage/backup/backup.ts";
+import { MANIFEST, manifestText } from "../../src/storage/backup/manifest.ts";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
@@ -110,6 +111,16 @@ test("changes during a backup are not in it, and its staged files are removed at
     assert.equal((await restored.get("/api/v1/users", admin)).body.users.length, 1);
   });
   while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-")));
+});
+
+test("escape sequences in the manifest of a backup do not reach the terminal", async () => {
+  const target = join(folder, "hostile");
+  await mkdir(target);
+  const created_at = "\u001b]0;title\u0007\u001b[2J";
+  await writeFile(join(target, MANIFEST), manifestText({ created_at, version: "0", files: [] }));
+  const { code, out } = await run(["restore", target, join(folder, "hostile-restored")]);
+  assert.equal(code, 0);
+  assert.ok(!out.includes("\u001b"), out);
 });
 
 test("a server that stops ends its backup, and removes the staged files", async () => {

@@ -120,7 +120,7 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
     writePolicy(directory, { ...known, fetchedAt: now() });
     return `policy ${known.version}, unchanged`;
   }
-  if (response.status === 404) {
+  if (response.status === 404 && saysNoPolicy(response.text)) {
     rmSync(join(directory, "policy.json"), { force: true });
     throw new Error("no policy is active in the service");
   }
@@ -143,6 +143,14 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   });
   if (usable) return `policy ${policy.version}`;
   throw new Error(`policy ${policy.version} is not a valid document of signalbox/policy/v1`);
+}
+
+/**
+ * Whether a 404 is the service's own. That of a proxy, whose service is away, must not remove the policy: without one,
+ * commands run.
+ */
+function saysNoPolicy(text: string): boolean {
+  return text.includes(`"No policy is active"`);
 }
 
 async function beat(guard: Guard, service: Service): Promise<string> {

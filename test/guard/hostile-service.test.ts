@@ -1,8 +1,10 @@
 /** The guard against something that only pretends to be a service. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { newMachine } from "./guard-process.ts";
 
@@ -15,7 +17,7 @@ async function synced(t: TestContext, answer: RequestListener) {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: `http://127.0.0.1:${port}` });
-  return await machine.run(["sync"]);
+  return { machine, ...(await machine.run(["sync"])) };
 }
 
 test("an answer without an end is given up", async (t) => {
@@ -52,4 +54,23 @@ test("escape sequences of an answer do not reach the terminal", async (t) => {
     assert.match(out + error, /policy \\u001b\]0;title\\u0007\\u001b\[2J/);
     assert.ok(!`${out}${error}`.includes("\u001b"));
   }
+});
+
+test("a 404 that is not the service's own does not remove the policy", async (t) => {
+  const yaml = "schema: signalbox/policy/v1\ndefault: deny\nrules: []";
+  let body = JSON.stringify({ version: "v1", organization_id: "default", yaml });
+  let status = 200;
+  const { machine } = await synced(t, (_, response) => response.writeHead(status).end(body));
+  const policy = join(machine.directory, "policy.json");
+  assert.ok(existsSync(policy));
+  status = 404;
+  for (body of ["default backend - 404", '{"error":"Not found"}', "null"]) {
+    const { code, error } = await machine.run(["sync"]);
+    assert.equal(code, 1);
+    assert.match(error, /answered 404 to policies/);
+    assert.ok(existsSync(policy), body);
+  }
+  body = '{"error":"No policy is active"}';
+  assert.match((await machine.run(["sync"])).error, /no policy is active in the service/);
+  assert.ok(!existsSync(policy));
 });

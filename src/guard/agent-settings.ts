@@ -16,18 +16,25 @@ export interface AgentSettings {
   readonly events: readonly string[];
   /** The form of a refusal, for the documentation. */
   readonly denial: string;
-  /** Makes the entry of a command line in the list of an event. */
-  entry(command: string): JsonObject;
+  /**
+   * Makes the entry of a command line in the list of an event.
+   *
+   * @param blocks whether the agent should refuse the tool if the hook itself fails; some agents cannot
+   */
+  entry(command: string, blocks: boolean): JsonObject;
   /** How the support was tested. */
   readonly support: string;
 }
 
 const SECONDS = 10;
 
-const likeClaude = (command: string): JsonObject => ({
+const likeClaude = (command: string, more: JsonObject = {}): JsonObject => ({
   matcher: "*",
-  hooks: [{ type: "command", command, timeout: SECONDS }],
+  hooks: [{ type: "command", command, timeout: SECONDS, ...more }],
 });
+
+/** The events before a tool runs. */
+const BEFORE = /^(?:pre|before)/i;
 
 const EXIT_CODE = "exit code 2";
 const READ_ONLY = "written from the documentation, not tested with the agent itself";
@@ -42,7 +49,7 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
       user: ".claude/settings.json",
       root: {},
       events: ["PreToolUse", "PostToolUse", "PostToolUseFailure"],
-      entry: likeClaude,
+      entry: (command, blocks) => likeClaude(command, blocks ? { onFailure: "block" } : {}),
       denial: EXIT_CODE,
       support: READ_ONLY,
     },
@@ -55,7 +62,7 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
       user: ".codex/hooks.json",
       root: {},
       events: ["PreToolUse", "PostToolUse"],
-      entry: likeClaude,
+      entry: (command) => likeClaude(command),
       denial: EXIT_CODE,
       support: `${READ_ONLY}; Codex runs a hook once you trust it`,
     },
@@ -87,7 +94,7 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
         ...["beforeShellExecution", "afterShellExecution"],
         ...["beforeMCPExecution", "afterMCPExecution"],
       ],
-      entry: (command) => ({ command }),
+      entry: (command, blocks) => ({ command, ...(blocks && { failClosed: true }) }),
       denial: EXIT_CODE,
       support: READ_ONLY,
     },
@@ -99,7 +106,7 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
       project: ".github/hooks/signalbox.json",
       user: ".copilot/hooks/signalbox.json",
       root: { version: 1 },
-      events: ["preToolUse", "postToolUse"],
+      events: ["preToolUse", "postToolUse", "postToolUseFailure"],
       entry: (command) => ({
         type: "command",
         bash: command,
@@ -112,12 +119,17 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
   ],
 ]);
 
-/** Replaces the guard's hooks in an agent's settings. Without `command` the hooks are only removed. */
+/**
+ * Replaces the guard's hooks in an agent's settings. Without `command` the hooks are only removed.
+ *
+ * @param blocks whether the agent should refuse a tool if the hook before it fails
+ */
 export function withHooks(
   settings: JsonObject,
   agent: string,
   { root, events, entry }: AgentSettings,
   command: string | undefined,
+  blocks = false,
 ): JsonObject {
   const before = isObject(settings["hooks"]) ? settings["hooks"] : {};
   const names = new Set([...Object.keys(before), ...(command === undefined ? [] : events)]);
@@ -132,7 +144,7 @@ export function withHooks(
     const own = entries.findIndex((one) => isOwn(one, agent));
     const kept: Json[] = entries.filter((one) => !isOwn(one, agent));
     if (command !== undefined && events.includes(name)) {
-      kept.splice(own === -1 ? kept.length : own, 0, entry(command));
+      kept.splice(own === -1 ? kept.length : own, 0, entry(command, blocks && BEFORE.test(name)));
     }
     if (kept.length > 0 || own === -1) hooks.push([name, kept]);
   }

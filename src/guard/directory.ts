@@ -10,6 +10,8 @@ const WRITABLE_BY_OTHERS = 0o022;
  * @returns the fault of the directory; `undefined` if it can be used
  */
 export function directoryFault(path: string): string | undefined {
+  if (path === "")
+    return "GUARD_DIR: expected a directory, because this user has no home directory";
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const stats = lstatSync(path);

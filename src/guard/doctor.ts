@@ -1,16 +1,19 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MINUTE_MS } from "../core/clock.ts";
+import { printable } from "../core/printable.ts";
 import { AGENT_SETTINGS, type AgentSettings, hookCommand } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy } from "./policy-file.ts";
 import { Service } from "./service.ts";
-import { readJson, settingsFiles } from "./setup.ts";
+import { commandLine, readJson, settingsFiles } from "./setup.ts";
 import { SPOOL_FILES } from "./spool.ts";
 
 const DEADLINE_MS = 10_000;
+const EVENT_BYTES = 16 << 10;
+const [, , CURRENT] = SPOOL_FILES;
 /** A payload with the fields of every agent, so that each agent's reader accepts it. */
 const TEST_PAYLOAD = {
   ...{ session_id: "doctor", conversation_id: "doctor", timestamp: 0, cwd: "/" },
@@ -34,19 +37,20 @@ export async function doctor(machine: Machine): Promise<number> {
   let isWell = true;
   const say = (isRight: boolean, what: string): void => {
     isWell &&= isRight;
-    machine.out(`${isRight ? "ok  " : "bad "} ${what}\n`);
+    machine.out(`${isRight ? "ok  " : "bad "} ${printable(what)}\n`);
   };
   const guard = new Guard(machine);
   const { settings } = guard.place;
   const { directory, api, observes, failsClosed } = settings;
   say(guard.fault === undefined, guard.fault ?? `GUARD_DIR: ${directory}`);
+  for (const fault of settings.faults) say(false, fault);
   const mode = `mode ${observes ? "observe" : "enforce"}, fail ${failsClosed ? "closed" : "open"}`;
   say(true, `${settings.name}: guard ${machine.version}, ${mode}`);
   if (settings.isEnabled) say(...(await askService(new Service(settings), api)));
   else say(false, "RUNTIME_PORTAL_ENABLED is false: nothing is fetched or sent");
   if (guard.fault === undefined) {
     say(...policyState(directory, api, machine.now()));
-    say(true, `spool: ${spooledBytes(directory)} bytes to send`);
+    say(...spoolState(directory));
   }
   let hooks = 0;
   for (const [agent, one] of AGENT_SETTINGS) {
@@ -86,11 +90,25 @@ function policyState(directory: string, api: string, now: number): Finding {
   return [true, `policy ${policy.version}${mode}, checked ${minutes} minutes ago`];
 }
 
-function spooledBytes(directory: string): number {
+/** Whether events can be kept; tried with as many bytes as the largest usual event has. */
+function spoolState(directory: string): Finding {
+  const trial = join(directory, `doctor.${process.pid}.tmp`);
+  try {
+    closeSync(openSync(join(directory, CURRENT), "a", 0o600));
+    writeFileSync(trial, " ".repeat(EVENT_BYTES), { mode: 0o600, flush: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return [
+      false,
+      `spool: events cannot be kept (${code}): make "${directory}" writable, or free space`,
+    ];
+  } finally {
+    rmSync(trial, { force: true });
+  }
   const sizes = SPOOL_FILES.map((name) => {
     return statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
   });
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return [true, `spool: ${sizes.reduce((sum, size) => sum + size, 0)} bytes to send`];
 }
 
 /** Fires the hook in a settings file with a test payload; `undefined` if it has none. */
@@ -102,6 +120,11 @@ function hookState(agent: string, path: string, machine: Machine): Finding | und
     return [false, (error as Error).message];
   }
   if (command === undefined) return undefined;
+  // A project's file comes with the project: it must not make `doctor` run a program.
+  if (command !== commandLine(machine, agent)) {
+    const again = `signalbox guard setup ${agent}`;
+    return [false, `${agent}: hook in ${path} does not start this guard, but ${command}: ${again}`];
+  }
   const directory = mkdtempSync(join(tmpdir(), "signalbox-guard-doctor-"));
   try {
     const { status, error, stderr } = spawnSync(command, {

@@ -28,7 +28,6 @@ export class Guard {
   readonly fault: string | undefined;
   readonly #machine: Machine;
 
-  /** @throws Error for an invalid setting */
   constructor(machine: Machine) {
     this.#machine = machine;
     this.fault = directoryFault(guardDirectory(machine.env));
@@ -39,6 +38,8 @@ export class Guard {
 
   /** Decides an attempt and reports it. */
   decide(attempt: Attempt): Ruling {
+    for (const fault of this.place.settings.faults)
+      this.#machine.error(`signalbox guard: ${fault}\n`);
     if (attempt.kind === "after") return this.#report(decide(attempt, "", this.place));
     const { directory, api } = this.place.settings;
     return this.#report(decide(attempt, this.fault ?? readPolicy(directory, api), this.place));

@@ -18,6 +18,8 @@ export interface GuardSettings {
   /** The address of the service with the prefix of the API. */
   readonly api: string;
   readonly apiKey: string | undefined;
+  /** The variables with a value that is not understood, each with what would be right. */
+  readonly faults: readonly string[];
 }
 
 /** The file of the saved settings. */
@@ -36,31 +38,50 @@ export const SAVED_VARIABLES = [
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The directory of the guard's files: `GUARD_DIR`, by default in the user's state directory. */
+/** The directory of the guard's files: `GUARD_DIR`, by default in the user's state directory; empty without a home. */
 export function guardDirectory(env: Environment): string {
   if (env["GUARD_DIR"]) return env["GUARD_DIR"];
-  const state = env["XDG_STATE_HOME"] || env["LOCALAPPDATA"] || join(homedir(), ".local", "state");
-  return join(state, "signalbox-guard");
+  const state = env["XDG_STATE_HOME"] || env["LOCALAPPDATA"];
+  if (state) return join(state, "signalbox-guard");
+  const home = homeDirectory();
+  return home === "" ? "" : join(home, ".local", "state", "signalbox-guard");
+}
+
+/** The user's home directory; empty if there is none, as for a user id without an entry in a container. */
+export function homeDirectory(): string {
+  try {
+    return homedir();
+  } catch {
+    return "";
+  }
 }
 
 /**
- * Reads the settings.
+ * Reads the settings. A value that is not understood is a fault, and the stricter choice is taken: if the guard gave up,
+ * agents would run every command.
  *
  * @param isTrusted whether the directory belongs to the user; otherwise saved settings are not read
- * @throws Error naming a variable with a value that is not understood
  */
 export function readSettings(env: Environment, isTrusted: boolean): GuardSettings {
   const directory = guardDirectory(env);
-  const saved = isTrusted ? savedSettings(directory) : {};
+  const saved = isTrusted && directory !== "" ? savedSettings(directory) : {};
   const value = (name: (typeof SAVED_VARIABLES)[number]) => env[name] || saved[name] || undefined;
   const base = value("RUNTIME_PORTAL_BASE_URL") ?? "http://127.0.0.1:8080";
   const prefix = value("RUNTIME_PORTAL_PATH_PREFIX") ?? "/api/public";
+  const faults: string[] = [];
+  const either = (name: "GUARD_MODE" | "GUARD_FAIL", usual: string, other: string): string => {
+    const given = value(name) ?? usual;
+    if (given !== usual && given !== other)
+      faults.push(`${name}: was ${JSON.stringify(given)}, expected ${usual} or ${other}`);
+    return given;
+  };
   return {
     directory,
     name: value("GUARD_NAME") ?? hostname(),
-    labels: labelsOf(value("GUARD_LABELS")),
-    observes: oneOf("GUARD_MODE", value("GUARD_MODE"), ["enforce", "observe"]) === "observe",
-    failsClosed: oneOf("GUARD_FAIL", value("GUARD_FAIL"), ["open", "closed"]) === "closed",
+    labels: labelsOf(value("GUARD_LABELS"), faults),
+    observes: either("GUARD_MODE", "enforce", "observe") === "observe",
+    failsClosed: either("GUARD_FAIL", "open", "closed") !== "open",
+    faults,
     isEnabled: value("RUNTIME_PORTAL_ENABLED") !== "false",
     api: base.replace(/\/+$/, "") + (prefix.startsWith("/") ? prefix : `/${prefix}`),
     apiKey: value("SIGNALBOX_API_KEY"),
@@ -87,17 +108,16 @@ function savedSettings(directory: string): Environment {
 }
 
 /** Reads labels such as `env=staging,team=payments`. */
-function labelsOf(text: string | undefined): Labels | undefined {
+function labelsOf(text: string | undefined, faults: string[]): Labels | undefined {
   if (text === undefined) return undefined;
   const pairs = text.split(",").map((pair) => {
     const [key = "", ...value] = pair.split("=");
     return [key.trim(), value.join("=").trim()];
   });
-  return checkedLabels(Object.fromEntries(pairs) as Labels, "GUARD_LABELS");
-}
-
-function oneOf(name: string, value: string | undefined, [usual, other]: [string, string]): string {
-  if (value === undefined || value === usual) return usual;
-  if (value === other) return other;
-  throw new Error(`${name}: was ${JSON.stringify(value)}, expected ${usual} or ${other}`);
+  try {
+    return checkedLabels(Object.fromEntries(pairs) as Labels, "GUARD_LABELS");
+  } catch (error) {
+    faults.push((error as Error).message);
+    return undefined;
+  }
 }

@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
+import { mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { isObject } from "../core/validate.ts";
@@ -11,7 +10,7 @@ import {
 } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { replaceFile } from "./replace-file.ts";
-import { SAVED_VARIABLES, SETTINGS_FILE } from "./settings.ts";
+import { homeDirectory, readSettings, SAVED_VARIABLES, SETTINGS_FILE } from "./settings.ts";
 import { syncOnce } from "./sync.ts";
 
 const OPTIONS = {
@@ -35,13 +34,16 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
     const known = [...AGENT_SETTINGS.keys()].join(", ");
     throw new Error(`setup: expected one agent of ${known}, found "${positionals.join(" ")}"`);
   }
+  const { failsClosed, faults } = readSettings(machine.env, true);
+  if (faults.length > 0 && !values.remove) throw new Error(faults.join("; "));
   const command = values.remove ? undefined : commandLine(machine, agent);
+  const hooked = (old: JsonObject) => withHooks(old, agent, settings, command, failsClosed);
   if (values.print) {
-    machine.out(textOf(withHooks({}, agent, settings, command), 2));
+    machine.out(textOf(hooked({}), 2));
     return 0;
   }
   const path = pathOf(values, settings);
-  const changed = change(path, agent, settings, command);
+  const changed = change(path, settings, hooked, values.remove === true);
   machine.out(`${path}: ${changed ? "changed" : "unchanged"}\n`);
   if (values.remove) return 0;
   const guard = new Guard(machine);
@@ -54,7 +56,7 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
 
 /** The files that may have an agent's hooks; `doctor` looks into each. */
 export function settingsFiles({ project, user }: AgentSettings): readonly string[] {
-  return [resolve(project), join(homedir(), user)];
+  return [resolve(project), join(homeDirectory(), user)];
 }
 
 /** Reads settings; `{}` if there is no such file. */
@@ -63,7 +65,7 @@ export function readJson(path: string): JsonObject {
 }
 
 /** The command line that starts the guard. Its paths are absolute, so that it works wherever the agent is started. */
-function commandLine({ program }: Machine, agent: string): string {
+export function commandLine({ program }: Machine, agent: string): string {
   return `${[process.execPath, ...process.execArgv, program].map((word) => `"${word}"`).join(" ")} hook ${agent}`;
 }
 
@@ -72,23 +74,23 @@ function pathOf(
   settings: AgentSettings,
 ): string {
   if (managed !== undefined) return resolve(managed);
-  return user ? join(homedir(), settings.user) : resolve(settings.project);
+  return user ? join(homeDirectory(), settings.user) : resolve(settings.project);
 }
 
 /** Changes a file; returns false if it was right already. */
 function change(
   path: string,
-  agent: string,
-  settings: AgentSettings,
-  command: string | undefined,
+  { root }: AgentSettings,
+  hooked: (old: JsonObject) => JsonObject,
+  removes: boolean,
 ): boolean {
   const before = readIfAny(path);
   const old = parse(path, before ?? "{}");
-  const made = withHooks(old, agent, settings, command);
+  const made = hooked(old);
   if (before !== undefined && JSON.stringify(made) === JSON.stringify(old)) return false;
-  if (command === undefined && before === undefined) return false;
-  const isEmpty = JSON.stringify({ ...settings.root, ...made }) === JSON.stringify(settings.root);
-  if (command === undefined && isEmpty) {
+  if (removes && before === undefined) return false;
+  const isEmpty = JSON.stringify({ ...root, ...made }) === JSON.stringify(root);
+  if (removes && isEmpty) {
     rmSync(path);
     return true;
   }
@@ -104,9 +106,11 @@ function saveSettings(directory: string, { env }: Machine): void {
   replace(path, textOf({ ...readJson(path), ...Object.fromEntries(given) }, 2), 0o600);
 }
 
+/** Replaces a file, or the file that a link names. An existing file keeps its mode: it may contain secrets. */
 function replace(path: string, text: string, mode: number): void {
   mkdirSync(dirname(path), { recursive: true });
-  replaceFile(path, text, mode);
+  const known = statSync(path, { throwIfNoEntry: false });
+  replaceFile(known ? realpathSync(path) : path, text, known ? known.mode & 0o777 : mode);
 }
 
 function textOf(value: JsonObject, indent: string | number): string {

@@ -62,7 +62,7 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
     if (looks === LOOKS) return ["another synchronisation has not ended for 30 seconds"];
     await pauseFor(LOOK_AGAIN_MS);
   }
-  const problems: string[] = [];
+  const problems: string[] = [...settings.faults];
   const service = new Service(settings);
   try {
     for (const step of [fetchPolicy, beat, send]) {

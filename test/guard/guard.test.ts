@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   readFileSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -12,6 +14,7 @@ import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { directoryFault } from "../../src/guard/directory.ts";
 import { HALF_SPOOL_BYTES, SPOOL_FILES } from "../../src/guard/spool.ts";
 import { startCuttingProxy } from "../support/cutting-proxy.ts";
 import { start } from "../support/start.ts";
@@ -430,11 +433,77 @@ for (const [args, said] of [
   });
 }
 
-test("a setting that is not understood is named", async (t) => {
-  const machine = await newMachine(t, { GUARD_FAIL: "ajar" });
-  const { code, error } = await machine.hook("claude-code", push);
+test("a setting that is not understood is named, and does not switch the guard off", async (t) => {
+  const machine = await synced(t);
+  machine.env["GUARD_LABELS"] = "env";
+  machine.env["GUARD_MODE"] = "observed";
+  machine.env["GUARD_FAIL"] = "ajar";
+  const denied = await machine.hook("claude-code", push);
+  assert.equal(denied.code, 2);
+  assert.match(denied.error, /GUARD_MODE: was "observed", expected enforce or observe/);
+  assert.match(denied.error, /GUARD_FAIL: was "ajar", expected open or closed/);
+  assert.equal((await machine.hook("claude-code", withCommand("ls"))).code, 0);
+  await rm(join(machine.directory, "policy.json"));
+  assert.equal((await machine.hook("claude-code", withCommand("ls"))).code, 2); // the stricter choice
+  const { code, out } = await machine.run(["doctor"]);
   assert.equal(code, 1);
-  assert.match(error, /GUARD_FAIL: was "ajar", expected open or closed/);
+  for (const name of ["LABELS", "MODE", "FAIL"])
+    assert.match(out, new RegExp(`bad +GUARD_${name}`));
+  const setup = await machine.run(["setup", "claude-code"]);
+  assert.deepEqual([setup.code, /GUARD_FAIL: was "ajar"/.test(setup.error)], [1, true]);
+});
+
+test("a user without a home directory is told to set GUARD_DIR", () => {
+  assert.match(directoryFault("") ?? "", /^GUARD_DIR: expected a directory/);
+});
+
+test("setup keeps the mode of a settings file, and the link to it", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_ENABLED: "false" });
+  const real = join(machine.home, "dotfiles.json");
+  writeFileSync(real, `{ "env": { "API_KEY": "abc" } }`, { mode: 0o600 });
+  await mkdir(join(machine.home, ".claude"));
+  symlinkSync(real, join(machine.home, ".claude/settings.json"));
+  assert.equal((await machine.run(["setup", "claude-code", "--user"])).code, 0);
+  assert.ok(lstatSync(join(machine.home, ".claude/settings.json")).isSymbolicLink());
+  assert.match(readFileSync(real, "utf8"), /API_KEY[^]*hook claude-code/);
+  assert.equal(statSync(real).mode & 0o777, 0o600);
+});
+
+test("with GUARD_FAIL=closed, setup has agents refuse tools if the hook itself fails", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_ENABLED: "false" });
+  const shown = async (agent: string) => (await machine.run(["setup", agent, "--print"])).out;
+  assert.doesNotMatch(
+    (await shown("claude-code")) + (await shown("cursor")),
+    /onFailure|failClosed/,
+  );
+  machine.env["GUARD_FAIL"] = "closed";
+  const { hooks } = JSON.parse(await shown("claude-code")) as {
+    hooks: Record<string, { hooks: Record<string, unknown>[] }[]>;
+  };
+  assert.equal(hooks["PreToolUse"]?.[0]?.hooks[0]?.["onFailure"], "block");
+  assert.equal(hooks["PostToolUse"]?.[0]?.hooks[0]?.["onFailure"], undefined);
+  assert.equal((await shown("cursor")).split("failClosed").length, 3); // both events before a tool
+});
+
+test("doctor does not run a program that a project names as the hook", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_ENABLED: "false" });
+  await mkdir(join(machine.home, ".claude"));
+  const command = `touch ran; echo \u001b]0;x signalbox guard hook claude-code`;
+  const hooks = { PreToolUse: [{ hooks: [{ type: "command", command }] }] };
+  writeFileSync(join(machine.home, ".claude/settings.json"), JSON.stringify({ hooks }));
+  const { code, out } = await machine.run(["doctor"]);
+  assert.equal(code, 1);
+  assert.match(out, /bad +claude-code: hook in .* does not start this guard, but touch ran/);
+  assert.ok(!out.includes("\u001b"));
+  assert.ok(!existsSync(join(machine.home, "ran")));
+});
+
+test("doctor finds a spool that cannot be written", async (t) => {
+  const machine = await synced(t);
+  await mkdir(join(machine.directory, "spool.jsonl"));
+  const { code, out } = await machine.run(["doctor"]);
+  assert.equal(code, 1);
+  assert.match(out, /bad +spool: events cannot be kept \(EISDIR\)/);
 });
 
 test("a machine gets the version of a rollout by its labels, and by its name", async (t) => {
@@ -460,7 +529,7 @@ test("a machine gets the version of a rollout by its labels, and by its name", a
   );
 });
 
-test("labels that are not understood end a synchronisation, and are named", async (t) => {
+test("labels that are not understood fail a synchronisation, and are named", async (t) => {
   const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url, GUARD_LABELS: "env" });
   const { code, error } = await machine.run(["sync"]);
   assert.equal(code, 1);

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
 import { quotedWord } from "../audit/agent-tools.ts";
 import type { Attempt } from "./attempt.ts";
@@ -8,6 +9,8 @@ const NOT_ALLOWED = 126;
 const NOT_FOUND = 127;
 const SIGNAL_BASE = 128;
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+/** The signals that a terminal sends to the command itself. Many programs quit at once at a second interrupt. */
+const FROM_TERMINAL: ReadonlySet<string> = new Set(["SIGINT", "SIGQUIT"]);
 
 /**
  * Decides a command and runs it. Standard streams, signals and the exit code are passed through.
@@ -61,7 +64,12 @@ async function run(file: string, args: readonly string[], machine: Machine): Pro
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
     const child = spawn(file, args, { stdio: "inherit", env: machine.env });
-    for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
+    const inTerminal = hasTerminal();
+    for (const signal of FORWARDED) {
+      process.on(signal, () => {
+        if (!inTerminal || !FROM_TERMINAL.has(signal)) child.kill(signal);
+      });
+    }
     child.on("error", (error: NodeJS.ErrnoException) => {
       machine.error(
         `signalbox guard: ${file}: ${error.code === "ENOENT" ? "not found" : error.message}\n`,
@@ -72,4 +80,14 @@ async function run(file: string, args: readonly string[], machine: Machine): Pro
       resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
     });
   });
+}
+
+/** Whether a terminal controls this process, and so the command, which is in the same process group. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -46,7 +46,9 @@ const missing =
       : "the browser modules are not built (npm run build makes them)";
 
 /** The rule about the size of targets, which axe leaves out unless it is asked for. */
-const TARGETS = { "target-size": { enabled: true } };
+const TARGETS = { rules: { "target-size": { enabled: true } } };
+/** It covers parts of other targets, which axe then finds too small. */
+const OPEN_MENU = ".menu[open]";
 /** The rules of axe about colours. */
 const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"];
 
@@ -115,14 +117,22 @@ export class Visit {
    */
   async checkAccessibility(rules?: readonly string[]): Promise<void> {
     if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(AXE);
-    const chosen = rules ? { runOnly: rules } : { rules: TARGETS };
-    const options = { resultTypes: ["violations"], ...chosen };
-    const found = (await this.page.evaluate(
-      `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+    const isMenuOpen = await this.page.locator(OPEN_MENU).count();
+    const found = await this.#axeFaults(
+      "html",
+      rules ? { runOnly: rules } : isMenuOpen ? {} : TARGETS,
+    );
+    if (!rules && isMenuOpen) found.push(...(await this.#axeFaults(OPEN_MENU, TARGETS)));
+    assert.deepEqual(found, []);
+  }
+
+  async #axeFaults(place: string, rules: object): Promise<string[]> {
+    const options = { resultTypes: ["violations"], ...rules };
+    return this.page.evaluate(
+      `axe.run(${JSON.stringify(place)}, ${JSON.stringify(options)}).then(({ violations }) =>
         violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) =>
           html.slice(0, 160) + " " + failureSummary).join(" | ")))`,
-    )) as readonly string[];
-    assert.deepEqual(found, []);
+    );
   }
 
   /** Fails if the page or its navigation has to be scrolled sideways. */

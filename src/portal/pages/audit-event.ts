@@ -63,7 +63,12 @@ export function auditEventPanel({
     </aside>`;
   }
   const { event, isCut } = open;
-  return html`<aside class="card event" id="audit-event" aria-labelledby="event-title">
+  return html`<aside
+    class="card event"
+    id="audit-event"
+    data-event="${event.id}"
+    aria-labelledby="event-title"
+  >
     <header>
       <h2 id="event-title" tabindex="-1">
         <span class="visually-hidden">Event: </span>${decisionBadge(event)}

@@ -34,7 +34,8 @@ browserTest("the proof of an open event is saved, and verifies its exported line
   assert.equal(await provedIndex(page, "event-3"), 3);
   await page.getByText("event 3 of the first 20 in signalbox/default/audit").waitFor();
   await page.locator("#row-event-7 .row").click();
-  await page.locator("#event-proof[data-event=event-7]").waitFor();
+  await page.getByText("git fetch 7", { exact: true }).last().waitFor();
+  assert.equal(await page.locator("#event-proof").getAttribute("data-event"), "event-7");
   assert.equal(await provedIndex(page, "event-7"), 7);
 });
 

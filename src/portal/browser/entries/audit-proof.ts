@@ -30,11 +30,11 @@ function claimOf(proof: string): string {
   return `Saved: event ${index} of the first ${size} in ${origin}, counted from 0.`;
 }
 
-/** Adds the download to the event that the address names, unless it is there. */
+/** Adds the download to the open event, unless it is there. */
 function show(): void {
   const place = document.getElementById("event-proof");
-  const id = new URL(location.href).searchParams.get("event");
-  if (place === null || id === null || place.dataset["event"] === id) return;
+  const id = document.getElementById("audit-event")?.dataset["event"];
+  if (place === null || id === undefined || place.dataset["event"] === id) return;
   place.dataset["event"] = id;
   const link = document.createElement("a");
   link.href = (document.body.dataset["prefix"] ?? "") + proofPath(id);
@@ -52,6 +52,8 @@ function show(): void {
 }
 
 const content = document.getElementById("content");
-if (content) new MutationObserver(show).observe(content, { childList: true, subtree: true });
+// Another event may change texts and attributes of the panel alone.
+const changes = { childList: true, subtree: true, attributeFilter: ["data-event"] };
+if (content) new MutationObserver(show).observe(content, changes);
 show();
 watchLog("audit");

@@ -1,6 +1,7 @@
 /** The service behind its socket: opens the stores and the catalog, and connects the routes to them. */
 import type { RequestListener } from "node:http";
 import { recordingRows } from "./activity/recording.ts";
+import { REDACTION_TRIALS } from "./audit/routes.ts";
 import { AuditStreams } from "./audit/stream.ts";
 import { EventRedaction } from "./audit/redaction/event-redaction.ts";
 import { TICKET_DEMAND } from "./audit/export-routes.ts";
@@ -37,6 +38,7 @@ import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";
 import { VersionWaiters } from "./policies/waiting.ts";
 import type { PortalAssets } from "./portal/assets.ts";
+import { DRAFT_READS } from "./portal/draft-routes.ts";
 import { missingPage } from "./portal/missing-page.ts";
 import { createPortalPages } from "./portal/routes.ts";
 import { RolloutRunner } from "./rollouts/runner.ts";
@@ -183,6 +185,8 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     longLines: new Turns(LONG_LINES),
     largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
     replays: new Turns(REPLAYS, "Too many replays are under way: try again"),
+    redactionTrials: new Turns(REDACTION_TRIALS, "Too many texts are being redacted: try again"),
+    draftReads: new Turns(DRAFT_READS, "Too many drafts: try again"),
     config,
     maxBatchEvents: config.maxBatchEvents,
     quotas,

@@ -4,7 +4,7 @@ import type { IdSource } from "../core/ids.ts";
 import type { Quotas } from "../core/quota.ts";
 import { string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
-import { Turns } from "../core/turns.ts";
+import type { Turns } from "../core/turns.ts";
 import { isObject } from "../core/validate.ts";
 import { Yielder } from "../core/yielder.ts";
 import { json, jsonAround, later, type Reply, type Settle } from "../http/reply.ts";
@@ -43,6 +43,7 @@ export interface IngestNeeds {
 
 interface Needs extends IngestNeeds {
   readonly redaction: Pick<EventRedaction, "redactorFor" | "trial" | "count">;
+  readonly redactionTrials: Turns;
 }
 
 /** The unchecked events of a body, and whether they came as a batch. */
@@ -61,8 +62,7 @@ export const LARGE_BATCH_EVENTS = 1_000;
  * Trials of redaction that run at a time, that run for one user, and that wait, each with its text. A text of a mebibyte
  * takes the slices of a second.
  */
-export const TRIALS = { atOnce: 4, atOnceOfOne: 2, waiting: 32 };
-const trials = new Turns(TRIALS, "Too many texts are being redacted: try again");
+export const REDACTION_TRIALS = { atOnce: 4, atOnceOfOne: 2, waiting: 32 };
 
 /** Tells a batch from a single event: a body that has `events` is a batch. */
 const report: CustomBody<Report> = {
@@ -209,8 +209,8 @@ export const auditRoutes = [
     report: true,
     replies: { 200: auditRedaction },
     refuses: [400, 500, 503],
-    handle({ organization, body, client }, { redaction }: Needs) {
-      return trials.run(client, async () => {
+    handle({ organization, body, client }, { redaction, redactionTrials }: Needs) {
+      return redactionTrials.run(client, async () => {
         const redactor = await redaction.trial(organization);
         return new Yielder(client.gone).run(redactor.redactInParts(body.text));
       });

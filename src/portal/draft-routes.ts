@@ -2,7 +2,7 @@ import type { AuditEvent } from "../audit/schema.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { BadInput, Conflict, NotFound } from "../core/errors.ts";
 import type { Infer } from "../core/schema.ts";
-import { Turns } from "../core/turns.ts";
+import type { Turns } from "../core/turns.ts";
 import { route } from "../http/route.ts";
 import { askerOf, draftPolicyRules } from "../policies/check.ts";
 import { type DraftEvent, shortened } from "../policies/draft-event.ts";
@@ -12,14 +12,14 @@ import type { PolicyStore } from "../policies/store.ts";
 interface Needs {
   readonly audit: Pick<AuditStore, "withId">;
   readonly policies: Pick<PolicyStore, "active">;
+  readonly draftReads: Turns;
 }
 
 /**
  * Events may have some MiB: they are read one at a time, and only what a draft uses is kept. A draft that waits has its
  * document in memory.
  */
-export const READING = { atOnce: 1, atOnceOfOne: 1, waiting: 32 };
-const reading = new Turns(READING, "Too many drafts: try again");
+export const DRAFT_READS = { atOnce: 1, atOnceOfOne: 1, waiting: 32 };
 
 /** The route that drafts rules. It is here because it joins two domains that do not import each other. */
 export const draftRoutes = [
@@ -37,11 +37,11 @@ export const draftRoutes = [
     report: true,
     replies: { 200: ruleDraft },
     refuses: [400, 404, 409, 500, 503],
-    async handle({ organization, actor, client, body }, { audit, policies }: Needs) {
+    async handle({ organization, actor, client, body }, { audit, policies, draftReads }: Needs) {
       const { effect, yaml } = body;
       const events: DraftEvent[] = [];
       for (const id of idsOf(body)) {
-        const event = await reading.run(client, async () => {
+        const event = await draftReads.run(client, async () => {
           const [found, another] = await audit.withId(organization, id);
           // A reporter may have used the id of another one on purpose.
           if (another)

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Unavailable } from "../../src/core/errors.ts";
-import { auditRoutes, TRIALS } from "../../src/audit/routes.ts";
+import { Turns } from "../../src/core/turns.ts";
+import { auditRoutes, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 
 test("trials of redaction take turns, and beyond those that may wait they are refused", async () => {
   const row = auditRoutes.find(({ path }) => path === "/audit/redact");
@@ -11,17 +12,18 @@ test("trials of redaction take turns, and beyond those that may wait they are re
   const redactor = { *redactInParts() {} };
   const needs = {
     redaction: { trial: () => new Promise((resolve) => running.push(() => resolve(redactor))) },
+    redactionTrials: new Turns(REDACTION_TRIALS),
   };
   const client = { party: ["public", "default", "a"], gone: new AbortController().signal };
   const ask = () => handle({ organization: "default", body: { text: "x" }, client }, needs);
   const asked: Promise<unknown>[] = [];
-  for (let i = 0; i < TRIALS.atOnceOfOne; i++) {
+  for (let i = 0; i < REDACTION_TRIALS.atOnceOfOne; i++) {
     asked.push(ask());
     while (running.length === i) await turn();
   }
-  for (let i = 0; i < TRIALS.waiting; i++) asked.push(ask());
+  for (let i = 0; i < REDACTION_TRIALS.waiting; i++) asked.push(ask());
   await assert.rejects(ask(), Unavailable);
-  assert.equal(running.length, TRIALS.atOnceOfOne);
+  assert.equal(running.length, REDACTION_TRIALS.atOnceOfOne);
   const end = setInterval(() => running.splice(0).forEach((resolve) => resolve()), 0);
   await Promise.all(asked);
   clearInterval(end);

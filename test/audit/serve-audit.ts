@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
 import { auditExportRoutes } from "../../src/audit/export-routes.ts";
 import { eventRoutes } from "../../src/audit/event-routes.ts";
-import { auditRoutes } from "../../src/audit/routes.ts";
+import { auditRoutes, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 import { EventRedaction } from "../../src/audit/redaction/event-redaction.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { auditStreamRoutes } from "../../src/audit/stream-routes.ts";
@@ -47,6 +47,7 @@ export async function serveAudit(
     exportTickets: new ExportTickets(now),
     longLines,
     largeBatches: new Turns(LARGE_BATCHES),
+    redactionTrials: new Turns(REDACTION_TRIALS),
     redaction: new EventRedaction(true, () => [], now),
     now,
     ids: createIds(now),

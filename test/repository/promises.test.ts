@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
 import { LONGEST_OF_RESOURCE } from "../../src/audit/otlp/records.ts";
-import { LARGE_BATCH_EVENTS, TRIALS } from "../../src/audit/routes.ts";
+import { LARGE_BATCH_EVENTS, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 import * as text from "../../src/audit/event-fields.ts";
 import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
 import * as tickets from "../../src/audit/tickets.ts";
@@ -31,7 +31,7 @@ import * as nodes from "../../src/policies/document-nodes.ts";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
 import { MAX_SHELL_DEPTH } from "../../src/policies/shell-expansions.ts";
 import { MAX_STEPS } from "../../src/policies/step-budget.ts";
-import { READING } from "../../src/portal/draft-routes.ts";
+import { DRAFT_READS } from "../../src/portal/draft-routes.ts";
 import * as events from "../../src/portal/stored-rows.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
 import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
@@ -82,8 +82,8 @@ const said = [
   `that wait | ${REPLAYS.atOnce}; ${REPLAYS.atOnceOfOne}; ${REPLAYS.waiting}, shared |`,
   `milliseconds to check | ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
   `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,
-  `works on; that wait | ${TRIALS.atOnce}, half of them for one user; ${TRIALS.waiting}, shared |`,
-  `drafts of rules that read their events; that wait | ${READING.atOnce}; ${READING.waiting}, shared |`,
+  `works on; that wait | ${REDACTION_TRIALS.atOnce}, half of them for one user; ${REDACTION_TRIALS.waiting}, shared |`,
+  `drafts of rules that read their events; that wait | ${DRAFT_READS.atOnce}; ${DRAFT_READS.waiting}, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on all of them, in bytes | ${MAX_WAITING_REQUESTS}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,

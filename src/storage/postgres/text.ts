@@ -22,6 +22,14 @@ export function toText(text: string): string {
   return text.search(UNSAFE) === -1 ? text : text.replace(UNSAFE, escapedUnit);
 }
 
+/** Matches the JSON of every text that has to be encoded, and that of texts with other escapes. */
+const UNSAFE_IN_JSON = /\\u|[\uFDD0-\uFDE1]/;
+
+/** Whether `toText` changes none of the texts in JSON. It can be `false` for a text that needs no encoding. */
+export function isSafeJson(json: string): boolean {
+  return !UNSAFE_IN_JSON.test(json);
+}
+
 /** Decodes a text from the database. */
 export function fromText(form: string): string {
   return form.includes("\uFDE0") ? form.replace(ESCAPED, unitOf) : form;

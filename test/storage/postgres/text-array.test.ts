@@ -11,7 +11,10 @@ test(
   async (t) => {
     const database = await openDatabase(await createDatabase("empty"), 1);
     t.after(() => database.close());
-    const text = fc.oneof(fc.string({ unit: "binary" }).map(toText), fc.constant('"{},\\NULL'));
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }).map(toText),
+      fc.constantFrom('"{},\\NULL', "é🚂".repeat(200)),
+    );
     const someTexts = fc.array(fc.option(text, { nil: undefined }));
     const isRead = async (texts: readonly (string | undefined)[]): Promise<void> => {
       const [row] = await database.query("SELECT $1::text[] AS texts", [textArray(texts)]);

@@ -44,8 +44,12 @@ export async function appendEvents(
 function* encode(events: readonly NewEvent[]): Work<readonly Buffer[]> {
   const columns: Buffer[] = [];
   for (const name of COLUMNS) {
-    columns.push(textArray(events.map((event) => event[name]?.toString())));
+    columns.push(textArray(events.map((event) => textOf(event, name))));
     yield;
   }
   return columns;
+}
+
+function textOf(event: NewEvent, name: (typeof COLUMNS)[number]): string | undefined {
+  return name === "is_named" ? String(event.key !== undefined) : event[name]?.toString();
 }

@@ -62,7 +62,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #counts = { stored: 0, repeated: 0, failed: 0, pending: 0, pendingBytes: 0 };
   #waiting: Append[] = [];
-  /** The keys of the events that are under way. */
+  /** The keys of the named events that are under way. */
   readonly #flying = new Set<string>();
   #appends = 0;
   #underWay = 0;
@@ -128,7 +128,7 @@ export class GroupCommit {
     while (this.#underWay < MOST_UNDER_WAY && this.#waiting.length > 0) {
       const group = this.#nextGroup();
       if (group.length === 0) return;
-      const keys = group.flatMap(({ events }) => events.map(({ key }) => key));
+      const keys = group.flatMap(({ events }) => events.flatMap(({ key }) => key ?? []));
       for (const key of keys) this.#flying.add(key);
       this.#underWay++;
       void this.#store(group).then(() => {
@@ -144,7 +144,7 @@ export class GroupCommit {
   #nextGroup(): readonly Append[] {
     let [count, events, bytes] = [0, 0, 0];
     for (const append of this.#waiting) {
-      if (append.events.some(({ is_named, key }) => is_named && this.#flying.has(key))) break;
+      if (append.events.some(({ key }) => key !== undefined && this.#flying.has(key))) break;
       events += append.events.length;
       bytes += append.bytes;
       if (count > 0 && (events > GROUP_EVENTS || bytes > GROUP_BYTES)) break;
@@ -155,12 +155,13 @@ export class GroupCommit {
 
   /** Refuses the appends whose answers would be too long, before anything is stored. Returns the other appends. */
   async #fitting(group: readonly Append[]): Promise<readonly Append[]> {
-    const batches = group.map(({ events }) => events.filter(({ is_named }) => is_named));
+    const batches = group.map(({ events }) => events.filter(({ key }) => key !== undefined));
     const asked = batches.filter(({ length }) => length > 1).flat(); // the answer to one event is never too long
     const sizes = await sizesOf(this.#options.database, asked);
     return group.filter(({ events, allowance, stored }) => {
       const own = new Map<string, number>();
       const bytes = events.reduce((sum, { key, line }) => {
+        if (key === undefined) return sum + line.length;
         const size = sizes.get(key) ?? own.get(key) ?? line.length;
         own.set(key, size);
         return sum + size;
@@ -185,10 +186,10 @@ export class GroupCommit {
     // For each append, the indexes of its events in the sent group. Events with the same id share an index.
     const places = group.map(({ events }) =>
       events.map((event) => {
-        const known = event.is_named ? placeOf.get(event.key) : undefined;
+        const known = event.key === undefined ? undefined : placeOf.get(event.key);
         if (known !== undefined) return known;
         const place = sent.push(event);
-        if (!placeOf.has(event.key)) placeOf.set(event.key, place);
+        if (event.key !== undefined) placeOf.set(event.key, place);
         return place;
       }),
     );

@@ -13,7 +13,7 @@ export function isKnown(row: Answer): row is Known {
   return row.place !== null;
 }
 
-/** The bytes of known events, by key. */
+/** The bytes of those of the events that are known, by key. */
 export async function sizesOf(
   database: Database,
   events: readonly NewEvent[],
@@ -31,7 +31,9 @@ export async function sizesOf(
       events.map(({ reported_by = "" }) => reported_by),
     ],
   );
-  return new Map(rows.map(({ place, bytes }) => [(events[place - 1] as NewEvent).key, bytes]));
+  return new Map(
+    rows.map(({ place, bytes }) => [(events[place - 1] as NewEvent).key as string, bytes]),
+  );
 }
 
 /**

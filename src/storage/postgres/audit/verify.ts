@@ -206,7 +206,7 @@ function recordOf(line: string, id: string): NewEvent | undefined {
   try {
     const event = JSON.parse(line) as AuditEvent;
     if (event.organization_id !== id) return undefined;
-    return newEventOf(event, false, "");
+    return newEventOf(event, false, line);
   } catch {
     return undefined;
   }

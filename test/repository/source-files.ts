@@ -4,11 +4,11 @@ import ts from "typescript";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The TypeScript files below a folder of the repository, by their path from its top. */
+/** The project's own TypeScript files below a folder of the repository, by their path from its top. */
 export function filesBelow(folder: string): readonly string[] {
   return readdirSync(`${root}/${folder}`, { recursive: true, encoding: "utf8" })
     .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => path.endsWith(".ts") && !path.includes("/node_modules/"))
     .sort();
 }
 

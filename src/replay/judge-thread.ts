@@ -19,28 +19,36 @@ interface Asked {
 }
 
 /** Threads without a replay, each with the timer that ends it: to start one costs more than a short replay. */
-const resting = new Map<JudgeThread, NodeJS.Timeout>();
+const resting = new Map<Worker, NodeJS.Timeout>();
 const REST_MS = 5 * SECOND_MS;
 
-/** Decides events in a thread of its own, for one replay at a time. */
+/**
+ * Decides the events of one replay in a thread, which later replays may use again. Invariant: after `close` nothing
+ * reaches the thread, since it may decide the events of another organization by then.
+ */
 export class JudgeThread {
   readonly #thread: Worker;
   readonly #asked: Asked[] = [];
   #failure: unknown;
 
-  /** A thread that rests, or a new one. */
+  /** Takes a thread that rests, or a new one. */
   static take(): JudgeThread {
     const [next] = resting;
-    if (!next) return new JudgeThread();
+    if (!next) {
+      const options = { resourceLimits: MEMORY_LIMITS };
+      return new JudgeThread(startThread(import.meta.url, "judge-worker", options));
+    }
     const [thread, timer] = next;
     clearTimeout(timer);
     resting.delete(thread);
-    thread.#thread.ref();
-    return thread;
+    // Without an event, `removeAllListeners` would remove the thread's internal listeners too.
+    for (const event of ["message", "error", "exit"]) thread.removeAllListeners(event);
+    thread.ref();
+    return new JudgeThread(thread);
   }
 
-  private constructor() {
-    this.#thread = startThread(import.meta.url, "judge-worker", { resourceLimits: MEMORY_LIMITS });
+  private constructor(thread: Worker) {
+    this.#thread = thread;
     this.#thread.on("message", (answer: FromJudge) => this.#asked.shift()?.resolve(answer));
     this.#thread.on("error", (error: NodeJS.ErrnoException) => {
       const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
@@ -70,14 +78,16 @@ export class JudgeThread {
 
   /** Ends the replay. A thread that still decides is ended with it. */
   close(): void {
-    if (this.#failure !== undefined || this.#asked.length > 0) return this.#end();
+    const isIdle = this.#failure === undefined && this.#asked.length === 0;
+    this.#fail(new Error("The replay has ended"));
+    if (!isIdle) return this.#end();
     this.#thread.unref();
-    resting.set(this, setTimeout(() => this.#end(), REST_MS).unref());
+    resting.set(this.#thread, setTimeout(() => this.#end(), REST_MS).unref());
   }
 
   #end(): void {
-    clearTimeout(resting.get(this));
-    resting.delete(this);
+    clearTimeout(resting.get(this.#thread));
+    resting.delete(this.#thread);
     void this.#thread.terminate();
   }
 
@@ -95,7 +105,7 @@ export class JudgeThread {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
-    if (resting.has(this)) this.#end();
+    if (resting.has(this.#thread)) this.#end();
     for (const { reject } of this.#asked.splice(0)) reject(error);
   }
 }

@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Turns } from "../../src/core/turns.ts";
 import type { Policy } from "../../src/policies/schema.ts";
 import { publishRoutes } from "../../src/replay/publish-routes.ts";
-import { beginReplay, REPLAYS, type ReplayNeeds } from "../../src/replay/replay.ts";
+import { beginReplay, type Replay, REPLAYS, type ReplayNeeds } from "../../src/replay/replay.ts";
 
 const OPEN = "schema: signalbox/policy/v1\ndefault: allow\nrules: []\n";
 
@@ -53,4 +53,39 @@ test("a version is not stored if the credentials ended while it was checked", as
   const { handle } = publish as unknown as { handle: (...given: unknown[]) => Promise<unknown> };
   await assert.rejects(handle(input, needs), /The credentials ended/);
   assert.equal(published, 0);
+});
+
+test("a replay whose client has left hands no events to the replay that has its thread now", async () => {
+  let now = 0;
+  const leaving = new AbortController();
+  const needsOf = (command: string, onRead: () => void): ReplayNeeds => ({
+    audit: {
+      async export() {
+        const rows = async function* () {
+          onRead();
+          yield Buffer.from(`${JSON.stringify({ command, policy_decision: "DENIED" })}\n`);
+        };
+        return { total: 1, rows: Object.assign(rows(), { close: () => {} }) };
+      },
+    },
+    policies: { active: () => undefined, get: async () => undefined },
+    replays: new Turns(REPLAYS),
+    now: () => now,
+  });
+  const party = ["v1", "default", "a"];
+  const staying = { party, gone: new AbortController().signal, isAllowed: () => true };
+  let next: Replay | undefined;
+  const isAllowed = async (): Promise<boolean> => {
+    leaving.abort(new Error("left"));
+    const needs = needsOf("of the next", () => {});
+    next = await beginReplay(needs, staying, "another", { yaml: OPEN });
+    return true;
+  };
+  const left = { party, gone: leaving.signal, isAllowed };
+  const checkDue = (): void => void (now += 15_000);
+  const first = await beginReplay(needsOf("of the first", checkDue), left, "one", { yaml: OPEN });
+  await assert.rejects(first.run(), /left/);
+  const { report } = (await next?.run()) ?? {};
+  const { evaluated } = JSON.parse(Buffer.from(report ?? "{}").toString()) as { evaluated: number };
+  assert.equal(evaluated, 1);
 });

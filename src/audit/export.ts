@@ -1,10 +1,10 @@
 import type { Writable } from "node:stream";
-import type { Awaitable } from "../core/caller.ts";
+import { requireAccepted, type Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { Turns } from "../core/turns.ts";
 import { Yielder } from "../core/yielder.ts";
-import { BadInput, TooLarge, Unauthenticated } from "../core/errors.ts";
+import { BadInput, TooLarge } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { bodyOf } from "../core/validate.ts";
 import { streamOf, type Reply } from "../http/reply.ts";
@@ -17,6 +17,7 @@ import type { AuditFilter, AuditStore } from "./store.ts";
 const MAX_PARAMETERS_LENGTH = 16 * 1024;
 /** The same interval as for streams. */
 const CHECK_EVERY_MS = 15 * SECOND_MS;
+const NO_LONGER_ALLOWED = "The credentials of a running export are no longer accepted";
 const NEWLINE = 0x0a;
 /** Long lines are written in parts, so that a slow reader can be told from a stalled one. */
 const PART_BYTES = 64 << 10;
@@ -108,7 +109,7 @@ export async function answerExport(
         signal.throwIfAborted();
         // The clock may be set back.
         if (Math.abs(now() - checkedAt) >= CHECK_EVERY_MS) {
-          if (!(await isAllowed())) throw noLongerAllowed();
+          await requireAccepted(isAllowed, NO_LONGER_ALLOWED);
           checkedAt = now();
         }
         await write(output, piece, signal);
@@ -129,11 +130,6 @@ export async function answerExport(
       ...(signed === undefined ? [] : ["X-Checkpoint", String(signed)]),
     ],
   );
-}
-
-function noLongerAllowed(): Unauthenticated {
-  const message = "The credentials of a running export are no longer accepted";
-  return new Unauthenticated(message, { tokenRefused: true });
 }
 
 /**

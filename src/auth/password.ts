@@ -4,6 +4,7 @@
  */
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from "node:crypto";
 import { networkOf, widerNetworkOf } from "../core/address.ts";
+import { requireAccepted, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import { NEW_PASSWORD } from "./new-password.ts";
@@ -26,6 +27,10 @@ export interface Setter extends Asker {
   readonly organization: string;
   /** `undefined` when authentication is off. */
   readonly actor?: { readonly id: string } | undefined;
+  readonly client?: {
+    readonly gone: AbortSignal;
+    acceptance(): () => Awaitable<boolean>;
+  };
 }
 
 /**
@@ -42,9 +47,11 @@ export interface SignIn extends Asker {
 /** Hashes and verifies passwords, one at a time; other requests wait in line. */
 export interface Passwords {
   /**
-   * Hashes a password for storage.
+   * Hashes a password for storage, and checks the credentials of the setter again: they may have ended while the
+   * request waited in line.
    *
    * @param setter `undefined` on the command line and at start
+   * @throws Unauthenticated if they have ended
    * @throws TooMany when too many are waiting
    */
   hash(password: string, setter?: Setter): Promise<string>;
@@ -70,6 +77,7 @@ export const BLOCK_SIZE = 8;
 export const PARALLELIZATION = 3;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
+const NO_LONGER_ALLOWED = "The credentials ended before the password was hashed";
 const MAX_KNOWN = 20_000;
 /** The party of commands that change the data directory; they have neither network nor organization. */
 const OPERATOR: readonly LineParty[] = [{ key: "operator" }];
@@ -139,6 +147,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
       const parties = setter ? settersOf(setter) : OPERATOR;
       const task = (): Promise<Buffer> => compute(password, settings);
       const key = await line.run("setting", parties, task, setter?.client?.gone);
+      if (setter?.client) await requireAccepted(setter.client.acceptance(), NO_LONGER_ALLOWED);
       return format({ ...settings, key });
     },
     async verify(password, hash, by) {

@@ -1,4 +1,4 @@
-import { Refusal, Unavailable } from "./errors.ts";
+import { Refusal, Unauthenticated, Unavailable } from "./errors.ts";
 
 /** The credentials in a request's headers; `undefined` if a header was not sent. */
 export interface Credentials {
@@ -63,4 +63,17 @@ export async function isAccepted(
     if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
     throw error;
   }
+}
+
+/**
+ * Refuses to go on if credentials that were accepted before have ended.
+ *
+ * @param isAllowed checks the credentials; see `isAccepted`
+ * @throws Unauthenticated with `message`
+ */
+export async function requireAccepted(
+  isAllowed: () => Awaitable<boolean>,
+  message: string,
+): Promise<void> {
+  if (!(await isAllowed())) throw new Unauthenticated(message, { tokenRefused: true });
 }

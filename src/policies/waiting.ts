@@ -4,9 +4,8 @@
  * wait, and a runtime's answer is made again only if they have changed.
  */
 import type { Assignments, Expected } from "../core/assignment.ts";
-import type { Awaitable } from "../core/caller.ts";
+import { requireAccepted, type Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
-import { Unauthenticated } from "../core/errors.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { Yielder } from "../core/yielder.ts";
@@ -195,7 +194,8 @@ export class VersionWaiters {
   async #check(waiter: Waiter): Promise<void> {
     waiter.isBusy = true;
     try {
-      if (!(await waiter.fetch.isAllowed())) waiter.settle(Promise.reject(noLongerAllowed()));
+      const message = "The credentials of a waiting request are no longer accepted";
+      await requireAccepted(waiter.fetch.isAllowed, message);
     } catch (error) {
       waiter.settle(Promise.reject(error as Error));
     } finally {
@@ -207,9 +207,4 @@ export class VersionWaiters {
 function textOf({ active, rollout }: Expected): string {
   // A stage that starts is added to those of the rollout.
   return rollout ? `${active}\n${rollout.id}\n${rollout.stages.length}` : active;
-}
-
-function noLongerAllowed(): Unauthenticated {
-  const message = "The credentials of a waiting request are no longer accepted";
-  return new Unauthenticated(message, { tokenRefused: true });
 }

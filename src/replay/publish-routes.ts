@@ -1,5 +1,6 @@
+import { requireAccepted } from "../core/caller.ts";
 import { HOUR_MS } from "../core/clock.ts";
-import { BadInput, Conflict, Unauthenticated } from "../core/errors.ts";
+import { BadInput, Conflict } from "../core/errors.ts";
 import { quantity } from "../core/quantity.ts";
 import type { Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -17,6 +18,9 @@ interface Needs extends ReplayNeeds {
   readonly policies: PolicyStore;
   readonly quotas: Pick<Quotas, "policyVersions">;
 }
+
+const NO_LONGER_ALLOWED =
+  "The credentials ended while the version was checked, and it was not stored";
 
 /** A version that would change more than its guard allows. */
 class GuardExceeded extends Conflict {
@@ -66,7 +70,8 @@ export const publishRoutes = [
         const waiting = { ...asker, gone: client.gone, isAllowed };
         draft = await guarded(draft, body.guard, organization, waiting, needs);
       }
-      if (!(await isAllowed())) throw noLongerAllowed(); // the checks may have waited for minutes
+      // The checks may have waited for minutes.
+      await requireAccepted(isAllowed, NO_LONGER_ALLOWED);
       if (draft.activates) {
         note({ before: { active: await policies.activeVersion(organization) } });
       }
@@ -105,11 +110,6 @@ async function guarded(
   const excess = excessOf(judged, guard);
   if (excess !== undefined) throw new GuardExceeded(excess, judged.report);
   return { ...draft, base: active };
-}
-
-function noLongerAllowed(): Unauthenticated {
-  const message = "The credentials ended while the version was checked, and it was not stored";
-  return new Unauthenticated(message, { tokenRefused: true });
 }
 
 /** The first limit that a replay exceeds, in words. */

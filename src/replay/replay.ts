@@ -4,9 +4,9 @@
  */
 import { filterOf, type GivenFilter } from "../audit/filter.ts";
 import type { AuditFilter, AuditStore } from "../audit/store.ts";
-import type { Awaitable } from "../core/caller.ts";
+import { requireAccepted, type Awaitable } from "../core/caller.ts";
 import { DAY_MS, SECOND_MS, type Clock } from "../core/clock.ts";
-import { BadInput, NotFound, Unauthenticated } from "../core/errors.ts";
+import { BadInput, NotFound } from "../core/errors.ts";
 import { FIRST_MS, formatTimestamp } from "../core/time.ts";
 import type { Asker, Turns } from "../core/turns.ts";
 import { summaryOf } from "../policies/check.ts";
@@ -30,6 +30,7 @@ const PIECES_AHEAD = 16;
 const WEEK_MS = 7 * DAY_MS;
 /** The interval at which the credentials are checked again, as for exports. */
 const CHECK_EVERY_MS = 15 * SECOND_MS;
+const NO_LONGER_ALLOWED = "The credentials of a running replay are no longer accepted";
 
 /** The services that a replay uses. */
 export interface ReplayNeeds {
@@ -146,7 +147,7 @@ async function judge(
     gone.throwIfAborted();
     // The clock may be set back.
     if (Math.abs(now() - checkedAt) >= CHECK_EVERY_MS) {
-      if (!(await isAllowed())) throw noLongerAllowed();
+      await requireAccepted(isAllowed, NO_LONGER_ALLOWED);
       checkedAt = now();
     }
     const taken = thread.take(piece);
@@ -156,11 +157,6 @@ async function judge(
   }
   await settle(0);
   return thread.end();
-}
-
-function noLongerAllowed(): Unauthenticated {
-  const message = "The credentials of a running replay are no longer accepted";
-  return new Unauthenticated(message, { tokenRefused: true });
 }
 
 /** The filters, with a range of time: by default the last 7 days. */

@@ -1,5 +1,5 @@
 import type { AuditStore } from "../audit/store.ts";
-import type { Actor } from "../core/caller.ts";
+import { requireAccepted, type Actor, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Conflict, NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -44,7 +44,10 @@ interface StepInput {
   readonly actor: Actor | undefined;
   readonly params: { readonly id: string };
   readonly body: { readonly stage?: number | undefined };
-  readonly client: { readonly gone: AbortSignal | undefined };
+  readonly client: {
+    readonly gone: AbortSignal | undefined;
+    acceptance(): () => Awaitable<boolean>;
+  };
   readonly note: (note: { readonly before: object & Readonly<Record<string, unknown>> }) => void;
 }
 
@@ -60,6 +63,8 @@ async function takeFor(
   const known = await needs.rollouts.get(organization, id);
   if (known === undefined) throw new NotFound(noSuchRollout(id));
   const figures = await figuresOf(needs, organization, known, at, client.gone);
+  // The figures may have taken long.
+  await requireAccepted(client.acceptance(), "The credentials ended before the step was taken");
   const { current_stage: stage } = known;
   const step = { kind, ...(body.stage !== undefined && { stage: body.stage }) };
   const stepping = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkNewPassword, createPasswords, type StoredHash } from "../../src/auth/password.ts";
-import { TooMany } from "../../src/core/errors.ts";
+import { TooMany, Unauthenticated } from "../../src/core/errors.ts";
 
 const now = () => 1_800_000_000_000;
 const CHEAP = { now, cost: 16 };
@@ -39,6 +39,13 @@ test("differently composed characters make the same password", async () => {
   const passwords = createPasswords(CHEAP);
   const hash = await passwords.hash("caf\u00e9 au lait");
   assert.equal(await passwords.verify("cafe\u0301 au lait", hash, ADA), true);
+});
+
+test("a password is not set by credentials that ended in line", async () => {
+  const passwords = createPasswords(CHEAP);
+  const client = { gone: new AbortController().signal, acceptance: () => () => false };
+  const setter = { organization: "acme", address: "192.0.2.1", client };
+  await assert.rejects(passwords.hash("correct horse battery", setter), Unauthenticated);
 });
 
 test("without a hash no password matches", async () => {

@@ -34,6 +34,7 @@ export class Witness {
       if (old > size) {
         // Another server may have sent a newer checkpoint meanwhile.
         if (await this.#prove(origin, size, old)) return { status: 200, text: "" };
+        this.#sizes.delete(origin); // the witness may have been wrong, and tells it again
         const problem = `it has signed ${old} events of the log, which has ${size}: the log was reset to an earlier state`;
         return { status: 409, text: "", problem };
       }

@@ -213,8 +213,22 @@ test("a witness that has a newer checkpoint of another server needs the older on
   signElsewhere(5);
   advance(1);
   await delivered();
-  assert.deepEqual(receiver.sizes, ["old 0 "]);
+  assert.deepEqual(receiver.sizes, ["old 0 ", "old 0 "]);
   assert.equal(delivery.lagSeconds, 0);
+});
+
+test("a witness that named a wrong size once is asked again", async (t) => {
+  const { receiver, delivery, paused, delivered, advance } = await open(
+    t,
+    (url) => `${url}/add-checkpoint`,
+  );
+  receiver.reply = () => [409, `${Number.MAX_SAFE_INTEGER}\n`];
+  delivery.add(noteOf("a", 3));
+  await paused();
+  receiver.reply = () => [200, ""];
+  advance(1);
+  await delivered();
+  assert.deepEqual(receiver.sizes, ["old 0 ", "old 0 "]);
 });
 
 for (const [what, answer] of [

@@ -2,7 +2,7 @@
  * The forms of a command that rules compare. A long text has very many forms, and most rules compare only the first
  * words of a command. So lists of words and texts are made when a rule first needs them.
  */
-import type { Word } from "./shell-command.ts";
+import { plainWord, type Word } from "./shell-command.ts";
 
 /** One way to write a command. */
 export interface Form {
@@ -12,6 +12,8 @@ export interface Form {
   readonly text: string;
 }
 
+/** The variable in which Bash puts the number of a file, as in `{name}> file`. It is no word of the command. */
+const FILE_VARIABLE = /^\{[A-Za-z_]\w*\}$/;
 const BRACES = /^\{([^{}]*,[^{}]*)\}$/;
 
 /** The words of a command without their quotes. */
@@ -123,7 +125,14 @@ export function isExpandable({ raw, bare }: Word): boolean {
   return bare !== undefined || raw.startsWith("{");
 }
 
+/** The words that a shell may make of a word. One that begins with a double quote stays one word. */
+export function expandedWords(word: Word): readonly Word[] {
+  const isOne = !isExpandable(word) || word.raw.startsWith('"');
+  return isOne ? [word] : expansionOf(word).map(plainWord);
+}
+
 function expansionOf({ raw, value, bare }: Word): readonly string[] {
+  if (FILE_VARIABLE.test(raw)) return [];
   const [, list] = BRACES.exec(raw) ?? [];
   return (list?.split(",") ?? (bare ?? value).split(" ")).filter((word) => word !== "");
 }

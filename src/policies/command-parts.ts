@@ -4,6 +4,7 @@
  */
 import {
   ExpandedForm,
+  expandedWords,
   type Form,
   isExpandable,
   NamedForm,
@@ -16,6 +17,7 @@ import {
   plainWord,
   roughCommands,
   type Found,
+  type Input,
   type SimpleCommand,
   Unsplittable,
   type Word,
@@ -42,8 +44,8 @@ const SPLIT_STEPS = 10;
 
 /** The operators that Bash reads otherwise than other POSIX shells. Found in quotes they only cost an allow rule. */
 const NOT_POSIX =
-  /&>|\$'|<<<|\|&|;&|[<>]\(|=\(|(?<!\$)\(\(|(?:^|[\s;&|(!])\[\[\s|\b(?:function|select|coproc)\s/;
-const NONE: readonly Word[] = [];
+  /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|=\(|(?<!\$)\(\(|(?:^|[\s;&|(!])\[\[\s|\b(?:function|select|coproc)\s/;
+const NONE: readonly never[] = [];
 const NO_INNERS: readonly Inner[] = [];
 /** The trusted paths of wrappers. A program of the same name at another path could do anything. */
 const TRUSTED = /^(?:\/usr)?(?:\/local)?\/bin\/[^/]*$|^[^/]*$/;
@@ -84,9 +86,14 @@ class Splitter {
     return !this.#doubts.any;
   }
 
-  split(text: string, level: number): void {
+  /** @param inherited the input of the program that runs the text; some of its commands may read it */
+  split(text: string, level: number, inherited: readonly Input[] = NONE): void {
     this.#work.spend(SPLIT_STEPS * text.length);
-    const found = this.#receiver(level);
+    const own = this.#receiver(level);
+    const found: Found =
+      inherited.length === 0
+        ? own
+        : (one) => own(one.inputs.length > 0 ? one : { ...one, inputs: inherited });
     try {
       scanShell(text, found, this.#doubts);
     } catch (error) {
@@ -96,7 +103,10 @@ class Splitter {
   }
 
   #receiver(level: number): Found {
-    return (this.#receivers[level] ??= (command) => this.unwrap(command, level));
+    return (this.#receivers[level] ??= (command) => {
+      this.unwrap(command, level);
+      this.#unwrapExpanded(command, level);
+    });
   }
 
   #splitRoughly(text: string, found: Found): void {
@@ -115,7 +125,10 @@ class Splitter {
       return;
     }
     const name = baseName(program.bare ?? program.value);
-    if (!isDoubtful) examineBuiltin(name, words, this.#doubts);
+    if (!isDoubtful) {
+      examineBuiltin(name, words, this.#doubts);
+      if (program.bare?.includes(" ")) this.#doubts.raise(); // `$IFS` makes several words of it
+    }
     const wrapper = WRAPPERS.get(program.raw === name ? name : name.trim());
     const inners = wrapper?.innersOf(words, inputs) ?? NO_INNERS;
     const mustBeAllowed =
@@ -135,13 +148,24 @@ class Splitter {
         if (isPosix && NOT_POSIX.test(script)) {
           this.#splitRoughly(script, this.#receiver(level + 1));
         }
-        this.split(script, level + 1);
+        const inherited = inputs.map(({ text }) => ({ text, isExact: false }));
+        this.split(script, level + 1, inherited);
       } else {
         const rest = { words: inner.words, assignments: inner.assignments ?? NONE, inputs };
         const isUnsure = isDoubtful ?? inner.isUnclear;
         this.unwrap(isUnsure ? { ...rest, isDoubtful: true } : rest, level + 1);
       }
     }
+  }
+
+  /** Looks into a wrapper that the shell makes of expansions, as in `env$IFS-i` and `bash $empty -c`. */
+  #unwrapExpanded({ words, inputs }: SimpleCommand, level: number): void {
+    if (!words.some(isExpandable)) return;
+    const expanded = words.flatMap(expandedWords);
+    const name = baseName(expanded[0]?.value ?? "");
+    if (expanded[0] !== words[0]) examineBuiltin(name, expanded, this.#doubts);
+    if (!WRAPPERS.has(name)) return;
+    this.unwrap({ words: expanded, assignments: NONE, inputs, isDoubtful: true }, level);
   }
 
   /** The assignments and redirections that a rule must write to allow a command. */

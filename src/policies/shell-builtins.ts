@@ -2,7 +2,7 @@
  * Examines the builtins of Bash that evaluate their arguments once more, set variables, or change how the shell reads its
  * text. An argument that is not known to be harmless raises a doubt.
  */
-import { isPattern, type Word } from "./shell-command.ts";
+import { beginsPlainly, isPattern, isUncertain, type Word } from "./shell-command.ts";
 import type { ShellDoubts } from "./shell-doubts.ts";
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -110,13 +110,14 @@ function isOneOperand(word: Word, doubts: ShellDoubts): boolean {
 function examinePrintf([, first, name]: readonly Word[], doubts: ShellDoubts): void {
   if (!first) return;
   if (first.raw === "-v" && NAME.test(name?.raw ?? "")) return doubts.set(name?.raw ?? "", false);
-  if (first.value.startsWith("-v") || /^"?\$/.test(first.raw) || isPattern(first)) doubts.raise();
+  if (isUncertain(first) ? !beginsPlainly(first) : first.value.startsWith("-v")) doubts.raise();
 }
 
 function examineRead(words: readonly Word[], doubts: ShellDoubts): void {
   for (let at = 1; at < words.length; at++) {
     const { raw } = words[at] as Word;
-    if (/^-[rse]*[ptndNu]$/.test(raw) && words[at + 1]?.bare === undefined) at++;
+    const next = words[at + 1];
+    if (/^-[rse]*[ptndNu]$/.test(raw) && !(next && isUncertain(next))) at++;
     else if (/^-[rse]*a$/.test(raw) || /^-[rse]+$/.test(raw)) continue;
     else if (NAME.test(raw)) doubts.set(raw, false);
     else return doubts.raise();
@@ -133,9 +134,10 @@ function examineDeclaration(words: readonly Word[], doubts: ShellDoubts): void {
 
 function examineSet(words: readonly Word[], doubts: ShellDoubts): void {
   for (let at = 1; at < words.length; at++) {
-    const { raw } = words[at] as Word;
+    const word = words[at] as Word;
+    const { raw } = word;
     if (raw === "--") return;
-    if (!/^[-+]/.test(raw) ? /["$`]/.test(raw[0] ?? "") : !isSetting(raw, words[at + 1]?.raw)) {
+    if (/^[-+]/.test(raw) ? !isSetting(raw, words[at + 1]?.raw) : !beginsPlainly(word)) {
       return doubts.raise();
     }
     if (/^[-+].*o$/.test(raw)) at++;

@@ -74,6 +74,13 @@ export function isUncertain(word: Word): boolean {
   return word.bare !== undefined || isPattern(word);
 }
 
+const PLAIN_BEGINNING = /^(?:"(?:[^"$`\\+-]|\\[^\n])|'[^'+-]|[^"'$`\\{*?[+-])/;
+
+/** Whether a shell makes no option of a word, because the first character is another literal one. */
+export function beginsPlainly({ raw }: Word): boolean {
+  return PLAIN_BEGINNING.test(raw);
+}
+
 /** A word without quotes and expansions. */
 export function plainWord(text: string): Word {
   return { raw: text, value: text, bare: undefined };

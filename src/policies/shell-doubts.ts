@@ -10,6 +10,8 @@ import { assignmentIn, type Word } from "./shell-command.ts";
 
 /** The values that are numbers: digits, arithmetic, and the special parameters that count. */
 const NUMBER = /^-?\d+$|^"?\$[#?!$]"?$|^"?\$\(\([^()]*\)\)"?$/;
+/** Bash's own variables whose values it evaluates as arithmetic. */
+const INTEGERS = new Set(["RANDOM", "SRANDOM", "OPTIND", "HISTCMD"]);
 const SUBSCRIPT = /^\w+\[(?!\d+\])/;
 
 /** The doubts about one command text, with everything nested in it. */
@@ -30,6 +32,7 @@ export class ShellDoubts {
     if (target.includes("[") && SUBSCRIPT.test(target)) this.raise(); // Bash evaluates the subscript
     const [name] = /^\w*/.exec(target) ?? [""];
     if (NUMBER.test(raw.slice(target.length))) this.#numbers.add(name);
+    else if (INTEGERS.has(name)) this.raise();
     else this.#texts.add(name);
   }
 

@@ -18,6 +18,8 @@ import { OPERATOR, SPACE } from "./shell-words.ts";
 
 const END = "the end";
 const NONE: readonly never[] = [];
+/** The options of the keyword `time`. */
+const TIME_OPTIONS = /(?:[ \t]+-p)?(?:[ \t]+--)?(?![^\s;&|()<>])/y;
 
 /** By character code: 1 if the character ends a simple command. */
 const isEnd = new Uint8Array(128);
@@ -70,12 +72,6 @@ class ShellScanner extends RedirectionReader {
     }
   }
 
-  #expect(token: string): void {
-    this.skipSpace();
-    if (!this.text.startsWith(token, this.at)) throw new Unsplittable();
-    this.at += token.length;
-  }
-
   #semicolons(): string | undefined {
     const next = this.text[++this.at];
     if (next !== ";" && next !== "&") return undefined;
@@ -111,8 +107,13 @@ class ShellScanner extends RedirectionReader {
       case "!":
         return undefined;
       case "time":
+        this.match(TIME_OPTIONS);
         this.skipSpace();
-        if (/^-p[ \t\n]/.test(this.text.slice(this.at, this.at + 3))) this.at += 2;
+        // With other options, some shells run the program of this name.
+        if (this.text[this.at] === "-") {
+          this.at = start + word.length;
+          this.#simple(start, word);
+        }
         return undefined;
       case "coproc":
         this.#processName();
@@ -170,8 +171,7 @@ class ShellScanner extends RedirectionReader {
   }
 
   #emptyParentheses(): void {
-    this.#expect("(");
-    this.#expect(")");
+    if (!this.match(/\([ \t]*\)/y)) throw new Unsplittable();
   }
 
   #branches(): void {

@@ -3,7 +3,7 @@
  * is unclear which of the words is the command.
  */
 import { isSetting } from "./shell-builtins.ts";
-import { type Input, isUncertain, type Word } from "./shell-command.ts";
+import { beginsPlainly, type Input, isPattern, isUncertain, type Word } from "./shell-command.ts";
 import {
   type Arguments,
   commandAfter,
@@ -114,7 +114,7 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
       const attached = value.replace(/^-(?:\w*?S|-split-string=?)/, "");
       const script = [{ raw, value: attached, bare }, ...words.slice(at + 1)];
       // Its escapes and variables differ from those of a shell.
-      const isPlain = script.every((word) => /^[\w\s./=-]*$/.test(word.value));
+      const isPlain = script.every((word) => /^[\w \t\n./=-]*$/.test(word.value));
       return scriptOf(script, { isUnclear: at > 1 || !isPlain });
     }
     if (!isOption && !value.includes("=")) break;
@@ -172,11 +172,13 @@ function trapAction(words: readonly Word[]): readonly Inner[] {
   return scriptOf(isAction ? words.slice(at, at + 1) : []);
 }
 
-/** Whether a shell can make an option of a word of `find`: a literal beginning rules that out. */
+/** Words of `find` that stay one word, and no option, whatever their variable contains. */
+const QUOTED_PATH = /^"(?:[\w./~][^"@]*|\$\w+\/[^"$`]*)"$|^"\$\w+"\/[\w./-]*$/;
+
+/** Whether a shell can make an option of a word of `find`. It makes only names of files of `*.ts`. */
 function mayBeOption(word: Word): boolean {
-  return (
-    isUncertain(word) && !/^[\w./~]|^\*\.\w+$/.test(word.bare ?? word.raw.replace(/^["']/, ""))
-  );
+  if (word.bare !== undefined) return !QUOTED_PATH.test(word.raw);
+  return isPattern(word) && !beginsPlainly(word) && !/^\*\.\w+$/.test(word.raw);
 }
 
 function findActions(words: readonly Word[]): readonly Inner[] {
@@ -199,8 +201,9 @@ function findActions(words: readonly Word[]): readonly Inner[] {
 /** The text after `-c`, or the here-document that a shell without arguments reads. */
 function shellCommand({ isPosix, isOther }: typeof BASH) {
   return (words: readonly Word[], inputs: readonly Input[]): readonly Inner[] => {
-    let isUnclear = isOther;
+    let isUnclear = false;
     let readsText = false;
+    let readsInput = false;
     let at = 1;
     for (; at < words.length; at++) {
       const word = words[at] as Word;
@@ -216,12 +219,16 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
         continue;
       }
       readsText ||= value.includes("c");
+      readsInput ||= value.includes("s");
       isUnclear ||=
-        isUncertain(word) || !isSetting(value.replace(/[cli]/g, ""), words[at + 1]?.value);
-      if (value.includes("o")) at++; // the next word is the name of a shell option
+        isUncertain(word) || !isSetting(value.replace(/[clis]/g, ""), words[at + 1]?.value);
+      at += value.replace(/[^oO]/g, "").length; // the next words are names of shell options
     }
+    if (!readsText && !readsInput && at < words.length) {
+      return isUnclear ? [{ words: [], isUnclear }] : [];
+    }
+    isUnclear ||= isOther;
     if (readsText) return scriptOf(words.slice(at, at + 1), { isPosix, isUnclear });
-    if (at < words.length) return [];
     const isOneText = inputs.length === 1;
     return inputs.map(({ text, isExact }) => ({
       script: text,

@@ -1,17 +1,19 @@
-import { EMPTY_ROOT, HASH_BYTES, nodeHash, perfectRoot } from "./merkle.ts";
-import { TILE_WIDTH, tileWidth, type TileReader } from "./tiles.ts";
+import { EMPTY_ROOT, HASH_BYTES, nodeHash, perfectRoot, writeNodeHash } from "./merkle.ts";
+import { TILE_HEIGHT, TILE_WIDTH, tileWidth, type TileReader } from "./tiles.ts";
+
+const MAX_HEIGHT = 53;
 
 /** Receives each hash of a level above the leaves as soon as it is final; they come in order within a level. */
 export type TakeHash = (level: number, hash: Buffer) => void;
 
 /**
- * The right edge of a growing tree: of each level the one tile that is not full. So the memory is 8 KiB for each
- * level, however large the tree is.
+ * The roots of the perfect subtrees that a growing tree consists of, largest first. They are all that is needed to
+ * continue and to compute the root, in a few hashes at any size.
  */
 export class GrowingTree {
+  readonly #nodes = Buffer.alloc((MAX_HEIGHT + 1) * HASH_BYTES);
   readonly #onHash: TakeHash;
-  /** The last tile of each level. Its first hashes count, as many as `tileWidth` says. */
-  readonly #edge: Buffer[] = [];
+  #count = 0;
   #size = 0;
 
   constructor(onHash: TakeHash) {
@@ -20,19 +22,25 @@ export class GrowingTree {
 
   /** Opens a tree of known size, with the last tile of each level as the reader gives it. */
   static async resume(size: number, read: TileReader, onHash: TakeHash): Promise<GrowingTree> {
-    const tree = new GrowingTree(onHash);
+    const roots: Buffer[] = [];
     for (let level = 0; TILE_WIDTH ** level <= size; level++) {
-      const edge = Buffer.alloc(TILE_WIDTH * HASH_BYTES);
-      const { index, width } = lastOf(size, level);
-      if (width > 0) {
-        const hashes = await read(level, index, width);
-        if (hashes.length < width * HASH_BYTES) {
-          throw new Error(`Tile ${level}/${index} has fewer than ${width} hashes`);
-        }
-        edge.set(hashes.subarray(0, width * HASH_BYTES));
+      const index = Math.floor(size / TILE_WIDTH ** (level + 1));
+      const width = tileWidth(size, level, index);
+      if (width === 0) continue;
+      const tile = await read(level, index, width);
+      if (tile.length < width * HASH_BYTES) {
+        throw new Error(`Tile ${level}/${index} has fewer than ${width} hashes`);
       }
-      tree.#edge.push(edge);
+      // The binary digits of the width, from right to left, are the perfect subtrees of this tile.
+      for (let count = 1, left = width; left > 0; count *= 2) {
+        if ((left & count) === 0) continue;
+        left -= count;
+        roots.unshift(perfectRoot(tile, left, count));
+      }
     }
+    const tree = new GrowingTree(onHash);
+    tree.#nodes.set(Buffer.concat(roots));
+    tree.#count = roots.length;
     tree.#size = size;
     return tree;
   }
@@ -44,42 +52,35 @@ export class GrowingTree {
 
   /** Appends leaves: their hashes, one after the other, in a range of a buffer. */
   append(leaves: Buffer, from = 0, to = leaves.length): void {
-    for (let at = from; at < to; at += HASH_BYTES) {
-      this.#add(0, this.#size, leaves, at);
-      this.#size++;
-    }
+    for (let at = from; at < to; at += HASH_BYTES) this.#push(leaves, at);
   }
 
   /** The root over all leaves. */
   root(): Buffer {
-    let root: Buffer | undefined;
-    for (const [level, edge] of this.#edge.entries()) {
-      // The binary digits of the width, from right to left, are the perfect subtrees of this tile.
-      let { width } = lastOf(this.#size, level);
-      for (let count = 1; width > 0; count *= 2) {
-        if ((width & count) === 0) continue;
-        width -= count;
-        const left = perfectRoot(edge, width, count);
-        root = root === undefined ? left : nodeHash(left, root);
-      }
+    if (this.#count === 0) return EMPTY_ROOT;
+    let root: Buffer = Buffer.from(this.#node(this.#count - 1));
+    for (let i = this.#count - 2; i >= 0; i--) root = nodeHash(this.#node(i), root);
+    return root;
+  }
+
+  #push(leaves: Buffer, at: number): void {
+    const nodes = this.#nodes;
+    leaves.copy(nodes, this.#count * HASH_BYTES, at, at + HASH_BYTES);
+    this.#count++;
+    let height = 0;
+    // Each binary digit that is 1 stands for a subtree that the new one joins.
+    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
+      this.#count--;
+      const left = (this.#count - 1) * HASH_BYTES;
+      writeNodeHash(nodes, left, nodes, left);
+      height++;
+      if (height % TILE_HEIGHT !== 0) continue;
+      this.#onHash(height / TILE_HEIGHT, Buffer.from(this.#node(this.#count - 1)));
     }
-    return root ?? EMPTY_ROOT;
+    this.#size++;
   }
 
-  /** Puts the hash with this number among those of its level; the tile that it fills is a hash of the next one. */
-  #add(level: number, number: number, hashes: Buffer, at: number): void {
-    const edge = (this.#edge[level] ??= Buffer.alloc(TILE_WIDTH * HASH_BYTES));
-    const offset = number % TILE_WIDTH;
-    hashes.copy(edge, offset * HASH_BYTES, at, at + HASH_BYTES);
-    if (offset < TILE_WIDTH - 1) return;
-    const root = perfectRoot(edge, 0, TILE_WIDTH);
-    this.#onHash(level + 1, root);
-    this.#add(level + 1, Math.floor(number / TILE_WIDTH), root, 0);
+  #node(i: number): Buffer {
+    return this.#nodes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES);
   }
-}
-
-/** The tile of a level in which the tree's next hash goes, and its hashes so far: 0 to 255. */
-function lastOf(size: number, level: number): { readonly index: number; readonly width: number } {
-  const index = Math.floor(Math.floor(size / TILE_WIDTH ** level) / TILE_WIDTH);
-  return { index, width: tileWidth(size, level, index) };
 }

@@ -1,11 +1,11 @@
-import { Frontier } from "./frontier.ts";
+import { GrowingTree } from "./growing-tree.ts";
 import { HASH_BYTES, sha256, writeLeafHash } from "./merkle.ts";
 import type { KnownCheckpoint } from "./stored-log.ts";
-import { TILE_HEIGHT, TILE_WIDTH } from "./tiles.ts";
+import { TILE_WIDTH } from "./tiles.ts";
 
 /** Builds the tree of a log again, leaf by leaf, and compares it with every checkpoint on the way. */
 export class Replay {
-  readonly #frontier: Frontier;
+  readonly #tree: GrowingTree;
   readonly #checkpoints: readonly KnownCheckpoint[];
   /** The leaves of the last tile. */
   readonly #tile = Buffer.alloc(TILE_WIDTH * HASH_BYTES);
@@ -20,17 +20,13 @@ export class Replay {
   /** @param checkpoints the smallest first */
   constructor(checkpoints: readonly KnownCheckpoint[]) {
     this.#checkpoints = checkpoints;
-    this.#frontier = new Frontier((height, nodes, at) => {
-      if (height % TILE_HEIGHT !== 0) return;
-      const hash = Buffer.from(nodes.subarray(at, at + HASH_BYTES));
-      (this.levels[height / TILE_HEIGHT] ??= []).push(hash);
-    });
+    this.#tree = new GrowingTree((level, hash) => void (this.levels[level] ??= []).push(hash));
     this.#compare();
   }
 
   /** The number of leaves so far. */
   get size(): number {
-    return this.#frontier.size;
+    return this.#tree.size;
   }
 
   /** The leaves that a checkpoint has confirmed, from the first on. */
@@ -68,7 +64,7 @@ export class Replay {
   }
 
   #push(): void {
-    this.#frontier.push(this.#tile, this.#place);
+    this.#tree.append(this.#tile, this.#place, this.#place + HASH_BYTES);
     if (this.#place === 0) this.leafTiles.push(sha256(this.#tile));
     if (this.#checkpoints[this.#next]?.size === this.size) this.#compare();
   }
@@ -78,7 +74,7 @@ export class Replay {
     for (; checkpoint?.size === this.size; checkpoint = this.#checkpoints[this.#next]) {
       this.#next++;
       if (this.#failed !== undefined) continue;
-      if (this.#frontier.root().equals(checkpoint.root)) this.#covered = checkpoint.size;
+      if (this.#tree.root().equals(checkpoint.root)) this.#covered = checkpoint.size;
       else this.#failed = checkpoint;
     }
   }

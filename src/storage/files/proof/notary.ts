@@ -19,7 +19,7 @@ import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts
 import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
 import { TreeFiles, type TreePosition } from "./tree-files.ts";
 
-/** The most trees in memory, some 16 KiB each; the others are read from their files when they are needed. */
+/** The most trees in memory, some 10 KiB each; the others are read from their files when they are needed. */
 const MAX_OPEN = 256;
 
 /** A store that appends to logs. */

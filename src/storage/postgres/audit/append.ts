@@ -3,7 +3,7 @@ import { Yielder } from "../../../core/yielder.ts";
 import type { Work } from "../../../core/work.ts";
 import type { Database } from "../database.ts";
 import { textArray } from "../text-array.ts";
-import type { NewEvent } from "./records.ts";
+import { EVENT_COLUMNS, type NewEvent } from "./records.ts";
 
 /** A row of the answer of `audit_append_1`. */
 export interface Answer {
@@ -17,12 +17,7 @@ export interface Answer {
 }
 
 /** The parameters with one entry for each event, in the order of the function's parameters. */
-const COLUMNS = [
-  ...(["organization_id", "id", "is_named", "day", "time_ms", "ai", "decision"] as const),
-  ...(["consumer", "provider", "executor", "capability", "status", "runtime_name"] as const),
-  ...(["trace_id", "policy", "reported_by", "observed_decision"] as const),
-  ...(["search", "line"] as const),
-];
+const COLUMNS = ["organization_id", "id", "is_named", ...EVENT_COLUMNS] as const;
 const NAME = "audit_append_1";
 const TEXT = `SELECT * FROM ${NAME}($1, $2, ${COLUMNS.map((_, i) => `$${i + 3}`).join(", ")})`;
 

@@ -8,37 +8,22 @@ import { textArray } from "../text-array.ts";
 import { daysOf } from "./days.ts";
 import { tableOf } from "./partitions.ts";
 import { readPortion, type EventLine } from "./portions.ts";
-import { newEventOf } from "./records.ts";
+import { EVENT_COLUMNS, newEventOf } from "./records.ts";
 
-/** The columns of `audit_events` that are sent unchanged. */
-const COLUMNS = [
-  ...([
-    "day",
-    "time_ms",
-    "ai",
-    "decision",
-    "consumer",
-    "provider",
-    "executor",
-    "capability",
-  ] as const),
-  ...(["status", "runtime_name", "trace_id", "policy", "reported_by"] as const),
-  ...(["observed_decision", "search", "line"] as const),
-];
-const ARRAYS = ["id", ...COLUMNS] as const;
+const ARRAYS = ["id", ...EVENT_COLUMNS] as const;
 
 const NAME = "audit_load";
 const TEXT = `
   WITH sent AS MATERIALIZED (
     SELECT h.organization_id, h.last_seq + place AS seq, id, octet_length(line) + 1 AS bytes,
            day::date AS day, time_ms::bigint AS time_ms, ai::boolean AS ai,
-           ${COLUMNS.slice(3).join(", ")}
+           ${EVENT_COLUMNS.slice(3).join(", ")}
       FROM unnest(${ARRAYS.map((_, i) => `$${i + 2}::text[]`).join(", ")})
            WITH ORDINALITY AS s (${ARRAYS.join(", ")}, place)
       JOIN audit_heads h ON h.organization_id = $1
   ), events AS (
-    INSERT INTO audit_events (organization_id, seq, bytes, ${COLUMNS.join(", ")})
-    SELECT organization_id, seq, bytes, ${COLUMNS.join(", ")} FROM sent
+    INSERT INTO audit_events (organization_id, seq, bytes, ${EVENT_COLUMNS.join(", ")})
+    SELECT organization_id, seq, bytes, ${EVENT_COLUMNS.join(", ")} FROM sent
   ), ids AS (
     INSERT INTO audit_ids (organization_id, id, reporter, seq, day, bytes)
     SELECT organization_id, id, coalesce(reported_by, ''), seq, day, bytes FROM sent
@@ -129,7 +114,7 @@ async function countMinutes(database: Database): Promise<void> {
 /** The partitions with the columns that queries compare. The column `line` is left out: its statistics take longest. */
 async function partitionTexts(database: Database): Promise<string> {
   const days = await database.query<{ day: string }>("SELECT day::text FROM audit_partitions");
-  const columns = ["organization_id", "seq", ...COLUMNS].filter((name) => name !== "line");
+  const columns = ["organization_id", "seq", ...EVENT_COLUMNS].filter((name) => name !== "line");
   return days.map(({ day }) => `${tableOf(day)} (${columns.join(", ")})`).join(", ");
 }
 

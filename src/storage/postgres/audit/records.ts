@@ -11,6 +11,13 @@ const FIELD_END = "\uFDE0";
 /** The most bytes of a key, which an index of the database can always store. */
 const MOST_KEY_BYTES = 1_024;
 
+/** The columns of `audit_events` that are sent as texts, in the order in which every statement names them. */
+export const EVENT_COLUMNS = [
+  ...(["day", "time_ms", "ai", "decision", "consumer", "provider", "executor"] as const),
+  ...(["capability", "status", "runtime_name", "trace_id", "policy", "reported_by"] as const),
+  ...(["observed_decision", "search", "line"] as const),
+] as const;
+
 /** An event that is to be stored, as the columns of the database. */
 export interface NewEvent {
   /**

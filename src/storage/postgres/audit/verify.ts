@@ -2,7 +2,7 @@
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Database } from "../database.ts";
 import type { DatabaseReport } from "../database-report.ts";
-import { newEventOf, type NewEvent } from "./records.ts";
+import { EVENT_COLUMNS, newEventOf, type NewEvent } from "./records.ts";
 
 const PORTION_ROWS = 1_000;
 const PORTION_BYTES = 2 << 20;
@@ -148,12 +148,8 @@ async function verifyGaps(
   else report.note("audit_events", problem);
 }
 
-/** The columns that are computed from the line. */
-const COLUMNS = [
-  ...(["time_ms", "ai", "decision", "consumer", "provider", "executor", "capability"] as const),
-  ...(["status", "runtime_name", "trace_id", "policy", "reported_by"] as const),
-  ...(["observed_decision", "search"] as const),
-];
+/** The columns that are computed from the line. The day is not: an event is never stored in a removed day. */
+const COLUMNS = EVENT_COLUMNS.filter((column) => column !== "day" && column !== "line");
 
 interface EventRow {
   readonly seq: number;

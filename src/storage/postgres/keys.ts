@@ -91,12 +91,11 @@ export async function addKey(transaction: Statements, key: StoredKey): Promise<v
 export class PostgresKeys implements KeyStore {
   readonly #session: Session;
   readonly #uses: KeyUses;
-  readonly #byHash: CoalescedReads<StoredKey>;
+  readonly #byHash = new CoalescedReads((hashes) => this.#load(hashes));
 
   constructor(session: Session, uses: KeyUses) {
     this.#session = session;
     this.#uses = uses;
-    this.#byHash = new CoalescedReads((hashes) => this.#load(hashes));
   }
 
   async list(organization: string): Promise<readonly StoredKey[]> {

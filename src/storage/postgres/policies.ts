@@ -75,12 +75,11 @@ export class KnownPolicies {
 export class PostgresPolicies implements PolicyStore {
   readonly #session: Session;
   readonly #known: KnownPolicies;
-  readonly #heads: CoalescedReads<Head>;
+  readonly #heads = new CoalescedReads((organizations) => this.#loadHeads(organizations));
 
   constructor(session: Session, known: KnownPolicies) {
     this.#session = session;
     this.#known = known;
-    this.#heads = new CoalescedReads((organizations) => this.#loadHeads(organizations));
   }
 
   publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
@@ -136,7 +135,7 @@ export class PostgresPolicies implements PolicyStore {
   }
 
   async active(organization: string): Promise<Policy | undefined> {
-    const head = await this.#head(organization);
+    const head = await this.#heads.get(organization);
     if (head === undefined || head.version === "") return undefined;
     const known = this.#known.get(head);
     if (known) return known;
@@ -152,7 +151,7 @@ export class PostgresPolicies implements PolicyStore {
   }
 
   async activeVersion(organization: string): Promise<string> {
-    return fromText((await this.#head(organization))?.version ?? "");
+    return fromText((await this.#heads.get(organization))?.version ?? "");
   }
 
   get(organization: string, version: string): Promise<Policy | undefined> {
@@ -187,11 +186,6 @@ export class PostgresPolicies implements PolicyStore {
         ORDER BY v.updated_at COLLATE "C" DESC, v.number DESC`,
       [organization],
     );
-  }
-
-  async #head(organization: string): Promise<Head | undefined> {
-    if (!this.#session.isUnit) return this.#heads.get(organization);
-    return (await this.#loadHeads([organization])).get(organization);
   }
 
   async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {

@@ -36,11 +36,10 @@ export async function addUser(transaction: Statements, user: StoredUser): Promis
 /** Keeps the users in the table `users`. */
 export class PostgresUsers implements UserStore {
   readonly #session: Session;
-  readonly #byId: CoalescedReads<StoredUser> | undefined;
+  readonly #byId = new CoalescedReads((ids) => this.#load(ids));
 
   constructor(session: Session) {
     this.#session = session;
-    if (!session.isUnit) this.#byId = new CoalescedReads((ids) => this.#load(ids));
   }
 
   async list(organization: string): Promise<readonly StoredUser[]> {
@@ -56,8 +55,8 @@ export class PostgresUsers implements UserStore {
     return user?.organization_id === organization ? user : undefined;
   }
 
-  async findById(id: string): Promise<StoredUser | undefined> {
-    return this.#byId ? this.#byId.get(id) : (await this.#load([id])).get(id);
+  findById(id: string): Promise<StoredUser | undefined> {
+    return this.#byId.get(id);
   }
 
   async findByEmail(email: string): Promise<StoredUser | undefined> {

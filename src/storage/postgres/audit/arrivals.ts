@@ -6,12 +6,11 @@
 import type { Arrival, AuditFilter, AuditTail } from "../../../audit/store.ts";
 import { streamPosition } from "../../../audit/positions.ts";
 import { clearTimeout, setTimeout } from "../../../core/timers.ts";
-import type { Database } from "../database.ts";
-import { conditionsOf, Values } from "./conditions.ts";
+import type { Database, Statements } from "../database.ts";
+import { readPortion } from "./portions.ts";
 
 const ASK_EVERY_MS = 200;
-const READ_ROWS = 256;
-const READ_BYTES = 64 << 10;
+const READ = { rows: 256, bytes: 64 << 10 };
 /** Larger ranges of rows are read as searches, which may take longer. */
 const MANY_ROWS = 10_000;
 
@@ -134,23 +133,11 @@ export class Arrivals {
         WHERE d.organization_id = $1 AND d.last_seq > $2`,
       [organization, after],
     );
-    const values = new Values();
     const among = days.map(({ day }) => day);
-    const [own, from, to, inDays] = [organization, after, last, among].map((value) =>
-      values.add(value),
-    );
-    const text = `
-      SELECT row, line FROM (
-        SELECT seq AS row, line, sum(bytes) OVER (ORDER BY seq) AS bytes, row_number() OVER (ORDER BY seq) AS place
-          FROM (SELECT seq, bytes, line FROM audit_events
-                 WHERE organization_id = ${own} AND seq > ${from} AND seq <= ${to}
-                   AND day = ANY (${inDays})${conditionsOf(filter, values)}
-                 ORDER BY seq LIMIT ${READ_ROWS}) AS next) AS portion
-       WHERE place = 1 OR bytes <= ${READ_BYTES} ORDER BY row`;
-    const rows =
-      last - after > MANY_ROWS
-        ? await this.#database.search<{ row: number; line: string }>(text, values.all)
-        : await this.#database.query<{ row: number; line: string }>(text, values.all);
+    const isLong = last - after > MANY_ROWS;
+    const query: Statements["query"] = (text, values = []) =>
+      isLong ? this.#database.search(text, values) : this.#database.query(text, values);
+    const rows = await readPortion(query, organization, among, after, last, filter, READ);
     return rows.map(({ row, line }) => ({ row, json: Buffer.from(line) }));
   }
 }

@@ -1,8 +1,13 @@
+import type { AuditFilter } from "../../../audit/store.ts";
 import type { Statements } from "../database.ts";
+import { conditionsOf, Values } from "./conditions.ts";
 
 /** The most rows of a portion, and the most text of a portion with several rows. */
-export const PORTION_ROWS = 4_000;
-const PORTION_BYTES = 2 << 20;
+interface PortionSize {
+  readonly rows: number;
+  readonly bytes: number;
+}
+const PORTION: PortionSize = { rows: 4_000, bytes: 2 << 20 };
 
 /** A stored event: its row number and its line. */
 export interface EventLine {
@@ -10,21 +15,25 @@ export interface EventLine {
   readonly line: string;
 }
 
-/** Reads the next events of an organization after a row and up to another one, in the order of ingest. */
+/** Reads the next matching events of an organization after a row and up to another one, in the order of ingest. */
 export function readPortion(
   query: Statements["query"],
   organization: string,
   days: readonly string[],
   after: number,
   upTo: number,
+  filter: AuditFilter = {},
+  size = PORTION,
 ): Promise<readonly EventLine[]> {
+  const values = new Values();
+  for (const value of [organization, days, after, upTo]) values.add(value);
   return query<EventLine>(
     `SELECT row, line FROM (
        SELECT seq AS row, line, sum(bytes) OVER (ORDER BY seq) AS bytes, row_number() OVER (ORDER BY seq) AS place
          FROM (SELECT seq, bytes, line FROM audit_events
-                WHERE organization_id = $1 AND day = ANY ($2) AND seq > $3 AND seq <= $4
-                ORDER BY seq LIMIT ${PORTION_ROWS}) AS next) AS portion
-      WHERE place = 1 OR bytes <= ${PORTION_BYTES} ORDER BY row`,
-    [organization, days, after, upTo],
+                WHERE organization_id = $1 AND day = ANY ($2) AND seq > $3 AND seq <= $4${conditionsOf(filter, values)}
+                ORDER BY seq LIMIT ${size.rows}) AS next) AS portion
+      WHERE place = 1 OR bytes <= ${size.bytes} ORDER BY row`,
+    values.all,
   );
 }

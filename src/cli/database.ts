@@ -13,8 +13,7 @@ export async function readingDatabase<T>(
   if (!place.isDatabase) throw new UsageError("--database: expected postgres://…");
   const log = createLog("silent", now, () => {});
   const { openDatabase } = await import("../storage/postgres/start.ts");
-  const { requireCurrentTables } = await import("../storage/postgres/migrations.ts");
-  const opening = openDatabase({ ...place, log }, requireCurrentTables, true);
+  const opening = openDatabase({ ...place, log }, true);
   const database = await opening.catch((error: unknown) => {
     throw renamed(error, "--database");
   });

@@ -4,20 +4,18 @@ import { Refusal } from "../../core/errors.ts";
 import type { EngineParts } from "../../engine.ts";
 import { Database } from "./database.ts";
 import { codeOf, NO_CONNECTION, READ_ONLY } from "./faults.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, requireCurrentTables } from "./migrations.ts";
 
 const LEAST_VERSION = 14;
 
 /**
  * Connects, checks the database, and brings its tables up to date.
  *
- * @param prepare further work on the tables, once they are up to date
- * @param isReadOnly makes connections that cannot change anything
+ * @param isReadOnly makes connections that cannot change anything, and demands tables of this version
  * @throws ConfigError or Error naming the setting, what is wrong, and what to do
  */
 export async function openDatabase(
   { config, log }: Pick<EngineParts, "config" | "log">,
-  prepare: (database: Database) => Promise<void> = migrate,
   isReadOnly = false,
 ): Promise<Database> {
   const { databaseUrl: url, databasePoolSize: poolSize } = config;
@@ -25,7 +23,7 @@ export async function openDatabase(
   const database = await Database.load({ url, poolSize, log, isReadOnly });
   try {
     await check(database);
-    await prepare(database);
+    await (isReadOnly ? requireCurrentTables(database) : migrate(database));
     return database;
   } catch (error) {
     await database.close();

@@ -10,19 +10,17 @@ import { fromText, toText } from "./text.ts";
 /** The name of the key that signs checkpoints. */
 export const LOG_KEY = "log_key";
 
+/** The name of the mark of a move that is unfinished; its value identifies the source. */
+export const MOVE = "move";
+
 const SECRET_BYTES = 32;
 
 /** The tables that the reset of a demo does not empty. */
 const KEPT_TABLES = ["schema_migrations", "leases", "deployment", "audit_partitions"];
 
 /** The secret that signs tokens: the first server generates it, and all servers share it. */
-export async function sharedSecret(database: Database): Promise<string> {
-  const drawn = randomBytes(SECRET_BYTES).toString("base64url");
-  await database.run(
-    "INSERT INTO deployment (name, value) VALUES ('secret', $1) ON CONFLICT (name) DO NOTHING",
-    [drawn],
-  );
-  return (await readValue(database, "secret")) ?? drawn;
+export function sharedSecret(database: Database): Promise<string> {
+  return firstValue(database, "secret", randomBytes(SECRET_BYTES).toString("base64url"));
 }
 
 /** Keeps a copy of the catalog, with which every server can start. */
@@ -47,7 +45,7 @@ export async function prepareDemo(
   { config, now }: Pick<EngineParts, "config" | "now">,
 ): Promise<EngineDemo | undefined> {
   if (!config.demo) {
-    await database.run("DELETE FROM deployment WHERE name = 'demo'");
+    await removeValue(database, "demo");
     return undefined;
   }
   return {
@@ -67,7 +65,7 @@ async function findDemo(database: Database, now: number): Promise<EngineDemo["fo
   await writeValue(database, "demo", ""); // marks the wipe and the seeding as unfinished
   await emptyTables(database);
   // The new logs are others than those that the key has signed.
-  await database.run("DELETE FROM deployment WHERE name = $1", [LOG_KEY]);
+  await removeValue(database, LOG_KEY);
   return "empty";
 }
 
@@ -98,4 +96,18 @@ export async function writeValue(database: Database, name: string, value: string
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
     [name, toText(value)],
   );
+}
+
+/** Sets a value unless it is set; returns the value of the server that was first, which all servers share. */
+export async function firstValue(database: Database, name: string, value: string): Promise<string> {
+  await database.run(
+    "INSERT INTO deployment (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+    [name, toText(value)],
+  );
+  return (await readValue(database, name)) ?? value;
+}
+
+/** Removes a value of the deployment. */
+export async function removeValue(database: Database, name: string): Promise<void> {
+  await database.run("DELETE FROM deployment WHERE name = $1", [name]);
 }

@@ -4,13 +4,10 @@ import { insertEntries } from "./activity.ts";
 import { beginLoad, finishLoad, loadOf, storedLines, storeLoad } from "./audit/load.ts";
 import { Partitions } from "./audit/partitions.ts";
 import type { Database } from "./database.ts";
-import { LOG_KEY, readValue, writeValue } from "./deployment.ts";
+import { LOG_KEY, MOVE, readValue, removeValue, writeValue } from "./deployment.ts";
 import { addKey } from "./keys.ts";
 import { toText } from "./text.ts";
 import { addUser } from "./users.ts";
-
-/** The name of the mark in the table `deployment`. */
-const MARK = "move";
 
 /**
  * Opens the part of the engine that takes the data of another engine.
@@ -18,7 +15,7 @@ const MARK = "move";
  * @throws Error when an earlier move into the database is unfinished, unless a move opens it
  */
 export async function openMove(database: Database, isMove: boolean): Promise<EngineMove> {
-  const unfinished = await readValue(database, MARK);
+  const unfinished = await readValue(database, MOVE);
   if (unfinished !== undefined && !isMove) {
     const wayOut = 'run the same "signalbox move" again, or give an empty database';
     throw new Error(`DATABASE_URL: the database holds an unfinished move: ${wayOut}`);
@@ -29,7 +26,7 @@ export async function openMove(database: Database, isMove: boolean): Promise<Eng
     unfinished,
     others: () => countOthers(database),
     async begin(source) {
-      await writeValue(database, MARK, source);
+      await writeValue(database, MOVE, source);
       await beginLoad(database);
     },
     lines: (organization) => storedLines(database, organization),
@@ -53,9 +50,7 @@ export async function openMove(database: Database, isMove: boolean): Promise<Eng
     secret: (secret) => writeValue(database, "secret", secret),
     logKey: () => readValue(database, LOG_KEY),
     takeLogKey: (pem) => writeValue(database, LOG_KEY, pem),
-    async finish() {
-      await database.run("DELETE FROM deployment WHERE name = $1", [MARK]);
-    },
+    finish: () => removeValue(database, MOVE),
   };
 }
 

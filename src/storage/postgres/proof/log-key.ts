@@ -1,16 +1,11 @@
 import type { KeyObject } from "node:crypto";
 import { newPrivateKey, pemOf, privateKeyOf } from "../../../proof/note.ts";
 import type { Database } from "../database.ts";
-import { LOG_KEY, readValue } from "../deployment.ts";
+import { LOG_KEY, readValue, firstValue } from "../deployment.ts";
 
 /** The key that signs checkpoints: the first server draws it, and all servers share it. */
 export async function sharedLogKey(database: Database): Promise<KeyObject> {
-  const drawn = newPrivateKey();
-  await database.run(
-    "INSERT INTO deployment (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-    [LOG_KEY, pemOf(drawn)],
-  );
-  return (await readLogKey(database)) ?? drawn;
+  return keyIn(await firstValue(database, LOG_KEY, pemOf(newPrivateKey())));
 }
 
 /**
@@ -20,8 +15,12 @@ export async function sharedLogKey(database: Database): Promise<KeyObject> {
  */
 export async function readLogKey(database: Database): Promise<KeyObject | undefined> {
   const pem = await readValue(database, LOG_KEY);
+  return pem === undefined ? undefined : keyIn(pem);
+}
+
+function keyIn(pem: string): KeyObject {
   try {
-    return pem === undefined ? undefined : privateKeyOf(pem);
+    return privateKeyOf(pem);
   } catch (error) {
     const reason = (error as Error).message;
     throw new Error(

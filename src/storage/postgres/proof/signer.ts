@@ -13,7 +13,7 @@ import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts
 import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
 import { insertEntries } from "../activity.ts";
 import type { Database } from "../database.ts";
-import { readValue, writeValue } from "../deployment.ts";
+import { readValue, firstValue, writeValue } from "../deployment.ts";
 import { withLease } from "../leases.ts";
 import { followRows, keepNote, type OpenTree, type SigningRequest } from "./follow-rows.ts";
 import { dueLogs } from "./log-rows.ts";
@@ -69,10 +69,7 @@ export class LogSigner {
   }
 
   static async open(parts: LogSignerParts): Promise<LogSigner> {
-    await parts.database.run(
-      "INSERT INTO deployment (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-      [SIGNED_UP_TO, String(parts.now())],
-    );
+    await firstValue(parts.database, SIGNED_UP_TO, String(parts.now()));
     // Before this start the last checkpoints may not have been delivered: there is no record of that.
     const notes = await (parts.delivery &&
       parts.database.query<{ note: string }>(

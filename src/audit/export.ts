@@ -30,12 +30,15 @@ export interface ExportView {
   readonly bom?: boolean;
 }
 
+interface SignedSizes {
+  signedSize(log: { organization: string; log: "audit" }): Promise<number | undefined>;
+}
+
 /** The parts of the service that an export uses. */
 export interface ExportNeeds {
   readonly audit: Pick<AuditStore, "export">;
   /** Tells how much of the log is signed; `undefined` while nothing is signed. */
-  readonly proofs?:
-    { signedSize(organization: string, log: "audit"): Promise<number | undefined> } | undefined;
+  readonly proofs?: SignedSizes | undefined;
   /** Bounds how many long rows of all exports are turned into CSV at a time. */
   readonly longLines: Turns;
   readonly now: Clock;
@@ -96,7 +99,7 @@ export async function answerExport(
   { party, gone, isAllowed }: ExportReader,
 ): Promise<Reply> {
   // Read before the rows, so that the export has all events of it that match. Damage there does not stop an export.
-  const signed = await proofs?.signedSize(organization, "audit").catch(() => undefined);
+  const signed = await proofs?.signedSize({ organization, log: "audit" }).catch(() => undefined);
   const { total, rows } = await audit.export(organization, filter, gone);
   let checkedAt = now();
   let sent = 0;

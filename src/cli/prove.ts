@@ -117,16 +117,16 @@ async function readProven(place: Place, wanted: string, terminal: Terminal): Pro
   }
   const id = place.organization ?? DEFAULT_ORGANIZATION;
   if (!isOrganizationId(id)) throw new UsageError(`--organization: "${id}" is not an id`);
-  const log = place.activity === true ? "activity" : "audit";
+  const named = { organization: id, log: place.activity === true ? "activity" : "audit" } as const;
   if (database !== undefined) {
     const stored = await import("../storage/postgres/proof/stored-trees.ts");
     return readingDatabase(database, terminal, (opened) =>
-      stored.proveStored(opened, { organization: id, log }, wanted),
+      stored.proveStored(opened, named, wanted),
     );
   }
   const layout = new Layout(resolve(required("data", data)));
   await requireDataDirectory(layout);
-  return proveStored(systemFiles, layout, id, log, wanted);
+  return proveStored(systemFiles, layout, named, wanted);
 }
 
 /** Asks a service for an audit event and its proof. */

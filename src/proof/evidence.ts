@@ -2,6 +2,7 @@
 import { firstOf, openCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { UnknownSigner } from "./errors.ts";
 import { checkLog } from "./log-check.ts";
+import { isOriginOf, LOGS, type NamedLog } from "./log-name.ts";
 import { verifierOf, type Verifier } from "./note.ts";
 import type { StoredLog } from "./stored-log.ts";
 
@@ -11,12 +12,6 @@ export interface ProofEvidence {
   readonly verifiers: readonly Verifier[];
   /** Checkpoints that were kept elsewhere, with the names of their files. */
   readonly kept: readonly (Checkpoint & { readonly file: string })[];
-}
-
-/** A log of an organization. */
-export interface NamedLog {
-  readonly organization: string;
-  readonly log: "audit" | "activity";
 }
 
 /** The extent of a log that was checked against checkpoints. */
@@ -35,9 +30,18 @@ export interface Findings {
   note(place: string, problem: string): void;
 }
 
-/** Whether this is the name of a log: `<host>/<organization>/<log>`. */
-export function isOriginOf(origin: string, { organization, log }: NamedLog): boolean {
-  return origin.endsWith(`/${organization}/${log}`);
+/** Reports, at a place, the kept checkpoints of logs that none of the organizations has. */
+export function reportMissing(
+  { kept }: ProofEvidence,
+  organizations: readonly string[],
+  report: Findings,
+  place: string,
+): void {
+  const logs = organizations.flatMap((organization) => LOGS.map((log) => ({ organization, log })));
+  for (const { file, origin } of kept) {
+    if (logs.some((log) => isOriginOf(origin, log))) continue;
+    report.problem(place, `the log ${origin}, of ${file}, is missing`);
+  }
 }
 
 /** The checkpoints that are stored with a log, and that a known key signed. */

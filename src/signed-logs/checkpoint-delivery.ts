@@ -7,8 +7,7 @@ import { SECOND_MS, type Clock, type Stopwatch } from "../core/clock.ts";
 import { describeError, type Log } from "../core/log.ts";
 import { clearTimeout, setTimeout, systemStopwatch } from "../core/timers.ts";
 import { countersigned } from "../proof/countersignatures.ts";
-import type { NamedLog } from "../proof/evidence.ts";
-import { logOfOrigin } from "./log-of-origin.ts";
+import { logOfOrigin, type NamedLog } from "../proof/log-name.ts";
 import { postNote } from "./post-note.ts";
 import { isWitness, Witness } from "./witness.ts";
 

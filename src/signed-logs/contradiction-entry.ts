@@ -1,7 +1,7 @@
 import type { ActivityEntry } from "../activity/schema.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
-import type { LogName } from "./store.ts";
+import type { LogName } from "../proof/log-name.ts";
 
 /** A log that is not the one that was signed. */
 export interface ContradictedLog {

@@ -1,6 +1,6 @@
 /** Makes the proof that a log contains a line. */
 import { checkpointOf } from "../proof/checkpoint.ts";
-import type { NamedLog } from "../proof/evidence.ts";
+import type { NamedLog } from "../proof/log-name.ts";
 import { leafHash, verifyInclusion } from "../proof/merkle.ts";
 import { inclusionProof, type TileReader } from "../proof/tiles.ts";
 import { formatProof } from "../proof/tlog-proof.ts";

@@ -4,8 +4,9 @@ import { integer, list, object, string } from "../core/schema-parts.ts";
 import { text, type HeaderList } from "../http/reply.ts";
 import { route, type Surface } from "../http/route.ts";
 import { EVENT_ID } from "../audit/schema.ts";
+import type { LogName } from "../proof/log-name.ts";
 import { parseTilePath } from "../proof/tiles.ts";
-import type { LogName, SignedLogs } from "./store.ts";
+import type { SignedLogs } from "./store.ts";
 
 interface Needs {
   /** `undefined` while nothing is signed. */
@@ -84,7 +85,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
       replies: { 200: "text/plain" },
       refuses: [404, 500],
       async handle({ organization }, needs: Needs) {
-        return text(200, PLAIN, await logsOf(needs).checkpoint(organization, log));
+        return text(200, PLAIN, await logsOf(needs).checkpoint({ organization, log }));
       },
     }),
     route({
@@ -95,7 +96,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
       replies: { 200: "text/plain" },
       refuses: [404, 500],
       async handle({ organization }, needs: Needs) {
-        return text(200, PLAIN, `${logsOf(needs).verifier(organization, log)}\n`);
+        return text(200, PLAIN, `${logsOf(needs).verifier({ organization, log })}\n`);
       },
     }),
     route({
@@ -113,7 +114,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
         const logs = logsOf(needs);
         const { from, to } = query;
         if (from > to) throw new BadInput(`from: ${from} is larger than to, ${to}`);
-        const hashes = await logs.consistency(organization, log, from, to);
+        const hashes = await logs.consistency({ organization, log }, from, to);
         if (!hashes) throw new NotFound(`to: the last checkpoint has fewer than ${to} ${lines}`);
         return { from, to, hashes: hashes.map((hash) => hash.toString("base64")) };
       },
@@ -133,7 +134,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
       replies: { 200: BINARY },
       refuses: [404, 409, 500],
       async handle({ organization, params }, needs: Needs) {
-        return text(200, BINARY, await logsOf(needs).proof(organization, log, params.id));
+        return text(200, BINARY, await logsOf(needs).proof({ organization, log }, params.id));
       },
     }),
     // The number of a tile has one part for three digits, and the width of a partial one is another.
@@ -157,7 +158,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
         const logs = logsOf(needs);
         // They are in the order of the path.
         const place = parseTilePath(Object.values(params as Record<string, string>).join("/"));
-        const tile = place && (await logs.tile(organization, log, place));
+        const tile = place && (await logs.tile({ organization, log }, place));
         if (!tile) throw new NotFound("The last checkpoint has no such tile");
         return text(200, BINARY, tile, FOREVER);
       },

@@ -49,8 +49,8 @@ export async function openSigningParts(
 ): Promise<SigningParts> {
   const { checkpointFile: file, checkpointUrl: url } = settings;
   const host = logHostOf(settings.baseUrl);
-  const prove: DeliveredLogs["prove"] = async ({ organization, log: name }, from, to) =>
-    proofs()?.consistency(organization, name, from, to);
+  const prove: DeliveredLogs["prove"] = async (named, from, to) =>
+    proofs()?.consistency(named, from, to);
   return {
     keys: await readSigningKeys(settings, key),
     host,

@@ -169,14 +169,14 @@ async function openStores(
       damage,
       durability,
       segmentBytes,
-      removing: (id) => notary?.beforeRemoval(id, "audit"),
+      removing: (organization) => notary?.beforeRemoval({ organization, log: "audit" }),
       ...(threads && { threads }),
     }),
   );
   const activity = opened.keep(
     new FileActivity({
       ...{ files, layout, now, log, damage, maxBytes: config.maxActivityBytes },
-      removing: (id) => notary?.beforeRemoval(id, "activity"),
+      removing: (organization) => notary?.beforeRemoval({ organization, log: "activity" }),
     }),
   );
   const settings = new FileSettings(files, layout);

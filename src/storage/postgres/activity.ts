@@ -65,7 +65,7 @@ export class ActivityLimit {
   /** Removes the oldest entries beyond the limit. */
   async trim(organization: string): Promise<void> {
     if (this.#maxBytes === Infinity) return;
-    await this.removing(organization, "activity");
+    await this.removing({ organization, log: "activity" });
     await this.#database.run(
       `DELETE FROM activity WHERE organization_id = $1 AND number <=
          (SELECT max(number) FROM
@@ -195,7 +195,7 @@ export class PostgresActivity implements ActivityStore {
 
   /** Removes the entries before the first one that is young enough, so that no gap is left. */
   async #retainOf(organization: string, olderThan: string): Promise<void> {
-    await this.#limit.removing(organization, "activity");
+    await this.#limit.removing({ organization, log: "activity" });
     for (;;) {
       const removed = await this.#database.run(
         `DELETE FROM activity WHERE organization_id = $1 AND number IN

@@ -76,8 +76,7 @@ async function openStores(
 ) {
   let signer: LogSigner | undefined;
   let proofs: SignedLogs | undefined;
-  const removing: Removing = async (organization, name) =>
-    signer?.sign({ organization, log: name });
+  const removing: Removing = async (named) => signer?.sign(named);
   const uses = opened.keep(new KeyUses(database, log));
   const reports = new FleetReports(database);
   const known = new KnownPolicies();

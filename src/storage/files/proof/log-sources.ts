@@ -1,15 +1,11 @@
 /** The files of the logs that trees are over, oldest first. */
 import { basename } from "node:path";
-import { LOGS, type LogName } from "../../../signed-logs/store.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog } from "../../log-lines.ts";
 import { listNumbers, numberedPath } from "../../numbered-files.ts";
 import { listSegments, segmentPath } from "../../segmented-log.ts";
-
-/** The logs with a tree, by the last part of the tree's name. */
-export const TREES = LOGS;
-export type TreeName = LogName;
 
 /** A file of a log, and the bytes of its acknowledged lines. */
 export interface LogPart {
@@ -19,9 +15,9 @@ export interface LogPart {
 }
 
 /** The directory of a tree's files. */
-export function treeDirectory(layout: Layout, id: string, tree: TreeName): string {
-  const { auditProof, activityProof } = layout.organization(id);
-  return tree === "audit" ? auditProof : activityProof;
+export function treeDirectory(layout: Layout, { organization, log }: NamedLog): string {
+  const { auditProof, activityProof } = layout.organization(organization);
+  return log === "audit" ? auditProof : activityProof;
 }
 
 /**
@@ -32,12 +28,11 @@ export function treeDirectory(layout: Layout, id: string, tree: TreeName): strin
 export async function logParts(
   files: FileOperations,
   layout: Layout,
-  id: string,
-  tree: TreeName,
+  named: NamedLog,
   committed: ReadonlyMap<string, number> = new Map(),
 ): Promise<readonly LogPart[]> {
   const parts: LogPart[] = [];
-  for (const path of await logPaths(files, layout, id, tree)) {
+  for (const path of await logPaths(files, layout, named)) {
     const { size } = await files.stat(path);
     const end = committed.get(path) ?? (await endOfLog(files, path, size));
     parts.push({ name: basename(path), path, end });
@@ -48,11 +43,10 @@ export async function logParts(
 async function logPaths(
   files: FileOperations,
   layout: Layout,
-  id: string,
-  tree: TreeName,
+  { organization, log }: NamedLog,
 ): Promise<readonly string[]> {
-  const { audit, activityLog } = layout.organization(id);
-  if (tree === "activity") {
+  const { audit, activityLog } = layout.organization(organization);
+  if (log === "activity") {
     return (await listNumbers(files, activityLog)).map((file) => numberedPath(activityLog, file));
   }
   return (await listSegments(files, audit)).map((segment) => segmentPath(audit, segment));

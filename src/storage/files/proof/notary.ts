@@ -3,16 +3,16 @@ import { describeError, type Log } from "../../../core/log.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
 import { SECOND_MS, type Clock } from "../../../core/clock.ts";
 import type { SigningFigures } from "../../../engine.ts";
+import { LOGS, originOf, type NamedLog } from "../../../proof/log-name.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
 import type { CheckpointDelivery } from "../../../signed-logs/checkpoint-delivery.ts";
-import type { NamedLog } from "../../../proof/evidence.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
 import { followFiles } from "./follow-files.ts";
-import { logParts, treeDirectory, TREES, type LogPart, type TreeName } from "./log-sources.ts";
+import { logParts, treeDirectory, type LogPart } from "./log-sources.ts";
 import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";
 import { writeCopies, type KeptCopies } from "../../../signed-logs/kept-copies.ts";
 import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
@@ -62,7 +62,7 @@ export class Notary {
   /** The acknowledged bytes at the last visit, by path. */
   readonly #seen = new Map<string, number>();
   /** The logs that the next round visits even if they have not grown, by name. */
-  readonly #due = new Map<string, readonly [id: string, tree: TreeName]>();
+  readonly #due = new Map<string, NamedLog>();
   /** The signing that requests ask for, by the name of the log. */
   readonly #requested = new Map<string, PacedWork>();
   readonly #timer: NodeJS.Timeout;
@@ -110,12 +110,12 @@ export class Notary {
     this.#due.clear();
     for (const [path, bytes] of committed) {
       if (this.#seen.get(path) === bytes) continue;
-      const [id = "", folder] = relative(layout.organizations, path).split(sep);
-      const tree = folder === "audit" ? "audit" : "activity";
-      due.set(`${id} ${tree}`, [id, tree]);
+      const [organization = "", folder] = relative(layout.organizations, path).split(sep);
+      const named: NamedLog = { organization, log: folder === "audit" ? "audit" : "activity" };
+      due.set(keyOf(named), named);
     }
     this.#failure = undefined;
-    for (const [id, tree] of due.values()) await this.sign(id, tree);
+    for (const named of due.values()) await this.sign(named);
     if (this.failure === undefined) this.#signedUpTo = startedAt;
     await this.#writeCopies();
     for (const path of this.#seen.keys()) if (!committed.has(path)) this.#seen.delete(path);
@@ -127,7 +127,8 @@ export class Notary {
     const { files, layout, log } = this.#parts;
     try {
       const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
-      for (const id of ids) for (const tree of TREES) this.#due.set(`${id} ${tree}`, [id, tree]);
+      const all = ids.flatMap((organization) => LOGS.map((log) => ({ organization, log })));
+      for (const named of all) this.#due.set(keyOf(named), named);
       this.#isFirst = false;
       return true;
     } catch (error) {
@@ -143,47 +144,47 @@ export class Notary {
   }
 
   /** The key of a tree. */
-  signerOf(id: string, tree: TreeName): Signer {
+  signerOf(named: NamedLog): Signer {
     const { keys, host } = this.#parts;
-    return signerOf(`${host}/${id}/${tree}`, keys.key);
+    return signerOf(originOf(host, named), keys.key);
   }
 
   /** The files of a log, each with its acknowledged bytes. */
-  partsOf(id: string, tree: TreeName): Promise<readonly LogPart[]> {
+  partsOf(named: NamedLog): Promise<readonly LogPart[]> {
     const { files, layout } = this.#parts;
-    return logParts(files, layout, id, tree, this.#committed);
+    return logParts(files, layout, named, this.#committed);
   }
 
   /** Makes leaves of everything in a log before files of it are removed. */
-  async beforeRemoval(id: string, tree: TreeName): Promise<void> {
-    await this.sign(id, tree);
-    this.#due.set(`${id} ${tree}`, [id, tree]);
+  async beforeRemoval(named: NamedLog): Promise<void> {
+    await this.sign(named);
+    this.#due.set(keyOf(named), named);
   }
 
   /**
    * Signs one log for a request, at most once a second, since each signing is a sync. Requests in between share
    * the next one.
    */
-  async signFor(id: string, tree: TreeName): Promise<void> {
-    const name = `${id} ${tree}`;
+  async signFor(named: NamedLog): Promise<void> {
+    const name = keyOf(named);
     if (this.#contradicted.has(name)) return;
     let paced = this.#requested.get(name);
     if (paced === undefined) {
       const { now, wait = waitMs } = this.#parts;
-      paced = new PacedWork(() => this.sign(id, tree), now, wait);
+      paced = new PacedWork(() => this.sign(named), now, wait);
       this.#requested.set(name, paced);
     }
     await paced.run();
   }
 
   /** Signs one log as it is now. A failure is logged and kept as `failure`. */
-  sign(id: string, tree: TreeName): Promise<void> {
+  sign(named: NamedLog): Promise<void> {
     return this.#queue.run(async () => {
-      const name = `${id} ${tree}`;
+      const name = keyOf(named);
       if (this.#isClosed || this.#contradicted.has(name)) return;
       try {
-        const opened = await this.#open(id, tree);
-        const note = await followFiles(this.#parts.files, opened, await this.partsOf(id, tree));
+        const opened = await this.#open(named);
+        const note = await followFiles(this.#parts.files, opened, await this.partsOf(named));
         const isFirst = !this.#sizes.has(name);
         this.#sizes.set(name, opened.checkpoint?.size ?? 0);
         if (note !== undefined) this.#parts.copies?.add(note);
@@ -193,24 +194,26 @@ export class Notary {
       } catch (error) {
         this.#trees.delete(name); // it is read again from its files
         this.#failure = error;
-        const parts = { organization: id, tree, error: describeError(error) };
+        const { organization, log: tree } = named;
+        const parts = { organization, tree, error: describeError(error) };
         this.#parts.log.error("the log is not signed", parts);
-        if (error instanceof Contradiction) await this.#contradict(id, tree, error);
-        else this.#due.set(name, [id, tree]);
+        if (error instanceof Contradiction) await this.#contradict(named, error);
+        else this.#due.set(name, named);
       }
     });
   }
 
   /** Keeps a checkpoint with the signatures of others. */
-  keep({ organization: id, log }: NamedLog, note: string): Promise<void> {
+  keep(named: NamedLog, note: string): Promise<void> {
     return this.#queue.run(async () => {
-      if (this.#isClosed || this.#contradicted.has(`${id} ${log}`)) return;
-      await (await this.#open(id, log)).keep(note);
+      if (this.#isClosed || this.#contradicted.has(keyOf(named))) return;
+      await (await this.#open(named)).keep(note);
     });
   }
 
-  async #contradict(organization: string, tree: TreeName, error: Contradiction): Promise<void> {
-    this.#contradicted.set(`${organization} ${tree}`, error);
+  async #contradict(named: NamedLog, error: Contradiction): Promise<void> {
+    this.#contradicted.set(keyOf(named), error);
+    const { organization, log: tree } = named;
     try {
       await this.#parts.contradicted?.({ organization, tree, reason: error.message });
     } catch (failure) {
@@ -236,15 +239,20 @@ export class Notary {
     await this.#queue.idle();
   }
 
-  async #open(id: string, tree: TreeName): Promise<SignedTree<TreePosition>> {
-    const known = this.#trees.get(`${id} ${tree}`);
+  async #open(named: NamedLog): Promise<SignedTree<TreePosition>> {
+    const key = keyOf(named);
+    const known = this.#trees.get(key);
     if (known !== undefined) return known;
     const { files, layout, keys } = this.#parts;
-    const own = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
-    const opened = await SignedTree.open(own, this.signerOf(id, tree), keys.earlier);
-    this.#trees.set(`${id} ${tree}`, opened);
+    const own = new TreeFiles(files, treeDirectory(layout, named), layout.root);
+    const opened = await SignedTree.open(own, this.signerOf(named), keys.earlier);
+    this.#trees.set(key, opened);
     const [oldest] = this.#trees.keys();
     if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);
     return opened;
   }
+}
+
+function keyOf({ organization, log }: NamedLog): string {
+  return `${organization} ${log}`;
 }

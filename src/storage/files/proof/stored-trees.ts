@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { LogName } from "../../../signed-logs/store.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 import type { StoredTrees } from "../../../signed-logs/answers.ts";
 import type { LoggedLine } from "../../../signed-logs/prove.ts";
 import type { FileOperations } from "../../file-operations.ts";
@@ -19,22 +19,23 @@ export function storedTreesOf(
   notary: Notary,
   audit: Pick<FileAuditStore, "eventsOf">,
 ): StoredTrees {
-  const treeOf = (organization: string, log: LogName): TreeFiles =>
-    new TreeFiles(files, treeDirectory(layout, organization, log), layout.root);
-  const find = async (organization: string, log: LogName, id: string) => {
-    if (log === "activity") return findLine(files, await notary.partsOf(organization, log), id);
+  const treeOf = (named: NamedLog): TreeFiles =>
+    new TreeFiles(files, treeDirectory(layout, named), layout.root);
+  const find = async (named: NamedLog, id: string) => {
+    if (named.log === "activity") return findLine(files, await notary.partsOf(named), id);
+    const { organization } = named;
     const [event] = await audit.eventsOf(organization, id);
     if (event === undefined) return undefined;
     const path = segmentPath(layout.organization(organization).audit, segmentOf(event.row));
     return { file: basename(path), at: localRow(event.row), line: event.line };
   };
   return {
-    verifierOf: (organization, log) => notary.signerOf(organization, log),
+    verifierOf: (named) => notary.signerOf(named),
     treeOf,
-    async find(organization, log, id): Promise<LoggedLine | undefined> {
-      const found = await find(organization, log, id);
-      return found && { line: found.line, index: () => treeOf(organization, log).indexOf(found) };
+    async find(named, id): Promise<LoggedLine | undefined> {
+      const found = await find(named, id);
+      return found && { line: found.line, index: () => treeOf(named).indexOf(found) };
     },
-    signFor: (organization, log) => notary.signFor(organization, log),
+    signFor: (named) => notary.signFor(named),
   };
 }

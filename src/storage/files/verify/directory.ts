@@ -1,8 +1,7 @@
-import type { ProofEvidence } from "../../../proof/evidence.ts";
+import { reportMissing, type ProofEvidence } from "../../../proof/evidence.ts";
 import { systemFiles, type FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { verifyLogs } from "./logs.ts";
-import { verifyPresence } from "./proof.ts";
 import { checkProofs, checkProofsInThread } from "./proof-thread.ts";
 import { VerifyReport } from "./report.ts";
 import { verifyEmails, verifyRoot, verifySnapshots } from "./snapshots.ts";
@@ -39,7 +38,7 @@ export async function verifyDirectory(
     verifyAllLogs(files, layout, created, report),
   ]);
   if (proofs) report.add(proofs);
-  if (evidence) verifyPresence(layout, ids, evidence, report);
+  if (evidence) reportMissing(evidence, ids, report, layout.organizations);
   await verifyEmails(files, layout, ids, report);
   return report;
 }

@@ -1,32 +1,16 @@
 /** Checks the logs of an organization against signed checkpoints. */
 import { join } from "node:path";
 import { readNote } from "../../../proof/checkpoint-lines.ts";
-import { isOriginOf, StoredCheckpoints, type ProofEvidence } from "../../../proof/evidence.ts";
+import { StoredCheckpoints, type ProofEvidence } from "../../../proof/evidence.ts";
+import { LOGS, type NamedLog } from "../../../proof/log-name.ts";
 import type { StoredLog } from "../../../proof/stored-log.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog, readLines } from "../../log-lines.ts";
 import { readFileIfAny } from "../../snapshot.ts";
-import { logParts, treeDirectory, TREES, type TreeName } from "../proof/log-sources.ts";
+import { logParts, treeDirectory } from "../proof/log-sources.ts";
 import { TreeFiles } from "../proof/tree-files.ts";
 import type { VerifyReport } from "./report.ts";
-
-/** Checks that there is a log for each kept checkpoint. */
-export function verifyPresence(
-  layout: Layout,
-  ids: readonly string[],
-  { kept }: ProofEvidence,
-  report: VerifyReport,
-): void {
-  for (const { file, origin } of kept) {
-    const isHere = TREES.some((log) =>
-      ids.some((id) => isOriginOf(origin, { organization: id, log })),
-    );
-    if (!isHere) {
-      report.problem(layout.organizations, `the log ${origin}, of ${file}, is missing`);
-    }
-  }
-}
 
 /** Checks both logs of one organization. */
 export async function verifyProofs(
@@ -36,11 +20,12 @@ export async function verifyProofs(
   evidence: ProofEvidence,
   report: VerifyReport,
 ): Promise<void> {
-  for (const log of TREES) {
-    const path = join(treeDirectory(layout, id, log), "checkpoints.jsonl");
-    const stored = new StoredCheckpoints({ organization: id, log }, evidence, report, path);
+  for (const log of LOGS) {
+    const named = { organization: id, log };
+    const path = join(treeDirectory(layout, named), "checkpoints.jsonl");
+    const stored = new StoredCheckpoints(named, evidence, report, path);
     await report.reading(path, () => readCheckpoints(files, path, stored));
-    const open = (first: number): StoredLog => storedLog(files, layout, id, log, first);
+    const open = (first: number): StoredLog => storedLog(files, layout, named, first);
     const { directory } = open(0);
     await report.reading(directory, async () => {
       report.logs.push(await stored.check(open));
@@ -68,20 +53,19 @@ async function readCheckpoints(
 function storedLog(
   files: FileOperations,
   layout: Layout,
-  id: string,
-  tree: TreeName,
+  named: NamedLog,
   first: number,
 ): StoredLog {
-  const own = layout.organization(id);
-  const stored = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
+  const { audit, activityLog } = layout.organization(named.organization);
+  const stored = new TreeFiles(files, treeDirectory(layout, named), layout.root);
   return {
     first,
     unit: "line",
-    directory: tree === "audit" ? own.audit : own.activityLog,
+    directory: named.log === "audit" ? audit : activityLog,
     tileFile: (level) => stored.hashes(level),
     readTile: (level, index) => stored.readTile(level, index),
     async readLines(take) {
-      for (const { path, end } of await logParts(files, layout, id, tree)) {
+      for (const { path, end } of await logParts(files, layout, named)) {
         let number = 0;
         await readLines(files, path, (line, offset) => {
           if (offset >= end) return false;

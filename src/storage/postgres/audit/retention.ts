@@ -135,8 +135,8 @@ export async function sweep(
          FROM deletable GROUP BY deletable.day ORDER BY deletable.day`,
       [graceSeconds],
     );
-    for (const id of new Set(days.flatMap(({ organizations }) => organizations))) {
-      await removing(id, "audit");
+    for (const organization of new Set(days.flatMap(({ organizations }) => organizations))) {
+      await removing({ organization, log: "audit" });
     }
     for (const { day, isWhole, organizations } of days) {
       if (!isWhole) await deleteRows(database, "audit_events", day, organizations);

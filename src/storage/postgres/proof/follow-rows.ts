@@ -1,5 +1,5 @@
 /** Brings the tree over a log up to date, from the stored rows, in a transaction that locks the row of the tree. */
-import type { NamedLog } from "../../../proof/evidence.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 import { Contradiction, type SignedTree } from "../../../proof/signed-tree.ts";
 import type { Statements } from "../database.ts";
 import { endsOf, finalRow, nextRows } from "./log-rows.ts";

@@ -3,7 +3,7 @@ import { MINUTE_MS } from "../../../core/clock.ts";
 import { Unavailable } from "../../../core/errors.ts";
 import { setTimeout, systemStopwatch } from "../../../core/timers.ts";
 import { isObject } from "../../../core/validate.ts";
-import type { NamedLog } from "../../../proof/evidence.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 import { eventsWithId } from "../audit/known-events.ts";
 import { readPortion, type EventLine } from "../audit/portions.ts";
 import type { Database, Statements } from "../database.ts";

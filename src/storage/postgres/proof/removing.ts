@@ -1,4 +1,4 @@
-import type { LogName } from "../../../signed-logs/store.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 
 /** Called before rows of a log are removed, so that they are leaves of its tree by then. */
-export type Removing = (organization: string, log: LogName) => Promise<void>;
+export type Removing = (log: NamedLog) => Promise<void>;

@@ -3,7 +3,7 @@ import type { IdSource } from "../../../core/ids.ts";
 import { describeError, type Log } from "../../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../../core/timers.ts";
 import type { SigningFigures } from "../../../engine.ts";
-import type { NamedLog } from "../../../proof/evidence.ts";
+import { originOf, type NamedLog } from "../../../proof/log-name.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
 import type { CheckpointDelivery } from "../../../signed-logs/checkpoint-delivery.ts";
@@ -81,9 +81,9 @@ export class LogSigner {
   }
 
   /** The key of a log. */
-  signerOf({ organization, log }: NamedLog): Signer {
+  signerOf(named: NamedLog): Signer {
     const { keys, host } = this.#parts;
-    return signerOf(`${host}/${organization}/${log}`, keys.key);
+    return signerOf(originOf(host, named), keys.key);
   }
 
   /** Whether some log is not signed, or its checkpoints are not copied; never rejects. */

@@ -1,4 +1,4 @@
-import type { NamedLog } from "../../../proof/evidence.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 import type { StoredTrees } from "../../../signed-logs/answers.ts";
 import { proveLine, type LoggedLine, type ProvenLine } from "../../../signed-logs/prove.ts";
 import type { Database } from "../database.ts";
@@ -9,10 +9,10 @@ import { TreeRows } from "./tree-rows.ts";
 /** The trees of a database. */
 export function storedTreesOf(database: Database, signer: LogSigner): StoredTrees {
   return {
-    verifierOf: (organization, log) => signer.signerOf({ organization, log }),
-    treeOf: (organization, log) => new TreeRows(database, { organization, log }),
-    find: (organization, log, id) => find(database, { organization, log }, id),
-    signFor: (organization, log) => signer.signFor({ organization, log }),
+    verifierOf: (named) => signer.signerOf(named),
+    treeOf: (named) => new TreeRows(database, named),
+    find: (named, id) => find(database, named, id),
+    signFor: (named) => signer.signFor(named),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { NamedLog } from "../../../proof/evidence.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 import { HASH_BYTES } from "../../../proof/merkle.ts";
 import type { TreeStore } from "../../../proof/signed-tree.ts";
 import { TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";

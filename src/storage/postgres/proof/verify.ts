@@ -1,14 +1,9 @@
 /** Checks the logs of a database against signed checkpoints. */
-import {
-  isOriginOf,
-  StoredCheckpoints,
-  type NamedLog,
-  type ProofEvidence,
-} from "../../../proof/evidence.ts";
+import { reportMissing, StoredCheckpoints, type ProofEvidence } from "../../../proof/evidence.ts";
+import { LOGS, type NamedLog } from "../../../proof/log-name.ts";
 import { HASH_BYTES } from "../../../proof/merkle.ts";
 import type { StoredLog, TakeLogLine } from "../../../proof/stored-log.ts";
 import { TILE_WIDTH } from "../../../proof/tiles.ts";
-import { LOGS } from "../../../signed-logs/store.ts";
 import type { Database, Statements } from "../database.ts";
 import type { DatabaseReport } from "../database-report.ts";
 import type { LogRow } from "./log-rows.ts";
@@ -29,12 +24,7 @@ export async function verifyProofs(
   evidence: ProofEvidence,
   report: DatabaseReport,
 ): Promise<void> {
-  for (const { file, origin } of evidence.kept) {
-    const isHere = LOGS.some((log) =>
-      ids.some((organization) => isOriginOf(origin, { organization, log })),
-    );
-    if (!isHere) report.problem("organizations", `the log ${origin}, of ${file}, is missing`);
-  }
+  reportMissing(evidence, ids, report, "organizations");
   const transaction = await database.begin();
   try {
     await transaction.run(

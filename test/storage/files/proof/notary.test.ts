@@ -10,6 +10,8 @@ import type { Wait } from "../../../../src/signed-logs/paced-work.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { newDirectory } from "../../../support/server-process.ts";
 
+const LOG = { organization: "acme", log: "activity" } as const;
+
 async function fixture() {
   const layout = new Layout(await newDirectory({ after }));
   const { directory, activityLog, activityProof } = layout.organization("acme");
@@ -73,7 +75,7 @@ test("another failure passes when its cause has gone", async () => {
   const { activityLog, open, checkpoints } = await fixture();
   await mkdir(activityLog);
   const notary = open();
-  await notary.sign("acme", "activity");
+  await notary.sign(LOG);
   assert.ok(notary.failure);
   await rename(activityLog, `${activityLog}.x`);
   await appendFile(activityLog, "{}\n");
@@ -89,11 +91,11 @@ test("requests cause one signing a second, and each one's lines are in it", asyn
     wait: (ms) => new Promise((end) => void waits.push({ ms, end })),
   });
   await appendFile(activityLog, "{}\n");
-  await notary.signFor("acme", "activity");
+  await notary.signFor(LOG);
   await appendFile(activityLog, "[]\n");
-  const first = notary.signFor("acme", "activity");
+  const first = notary.signFor(LOG);
   await appendFile(activityLog, "{}\n");
-  const second = notary.signFor("acme", "activity");
+  const second = notary.signFor(LOG);
   await new Promise((resolve) => void setImmediate(resolve));
   assert.deepEqual(
     waits.map(({ ms }) => ms),
@@ -144,6 +146,6 @@ test("a closed notary signs nothing, even for a request that waited", async () =
   await appendFile(activityLog, "{}\n");
   await notary.close();
   await appendFile(activityLog, "[]\n");
-  await notary.signFor("acme", "activity");
+  await notary.signFor(LOG);
   assert.equal((await checkpoints()).length, 1);
 });

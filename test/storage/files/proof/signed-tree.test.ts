@@ -15,6 +15,7 @@ import { TreeFiles, type TreePosition } from "../../../../src/storage/files/proo
 import { Layout } from "../../../../src/storage/layout.ts";
 import { newDirectory } from "../../../support/server-process.ts";
 
+const LOG = { organization: "default", log: "audit" } as const;
 const signer = signerOf("signalbox/default/audit", newPrivateKey());
 const lineOf = (i: number): string => `{"id":"${i}","command":"git push ${"x".repeat(i % 50)}"}`;
 
@@ -69,7 +70,7 @@ class Fixture {
     tree?: SignedTree<TreePosition>,
   ): Promise<SignedTree<TreePosition>> {
     const opened = tree ?? (await this.open(files));
-    await followFiles(files, opened, await logParts(files, this.layout, "default", "audit"));
+    await followFiles(files, opened, await logParts(files, this.layout, LOG));
     return opened;
   }
 

@@ -10,9 +10,8 @@ import { askerOf, requireValid } from "../policies/check.ts";
 import { draftPolicy, requireBase, type PolicyDraft } from "../policies/draft.ts";
 import { policy, policyPublish, type PolicyPublish } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
-import type { Judged } from "./judge-worker.ts";
 import { beginReplay, type ReplayClient, type ReplayNeeds } from "./replay.ts";
-import { policyConflict } from "./report.ts";
+import { exceededLimit, policyConflict } from "./report.ts";
 
 interface Needs extends ReplayNeeds {
   readonly policies: PolicyStore;
@@ -107,21 +106,9 @@ async function guarded(
   const from = formatTimestamp(needs.now() + 1 - hours * HOUR_MS);
   const replay = await beginReplay(needs, client, organization, { yaml: draft.yaml, from });
   const judged = await replay.run();
-  const excess = excessOf(judged, guard);
-  if (excess !== undefined) throw new GuardExceeded(excess, judged.report);
-  return { ...draft, base: active };
-}
-
-/** The first limit that a replay exceeds, in words. */
-function excessOf(judged: Judged, guard: NonNullable<PolicyPublish["guard"]>): string | undefined {
-  for (const [kind, words] of [
-    ["newly_denied", "denied"],
-    ["newly_allowed", "allowed"],
-  ] as const) {
-    const limit = guard[`max_${kind}`];
-    const events = judged[kind];
-    if (limit === undefined || events <= limit) continue;
-    return `guard.max_${kind}: ${quantity(events, "event")} would be newly ${words}, expected at most ${limit}`;
-  }
-  return undefined;
+  const exceeded = exceededLimit(judged, guard);
+  if (exceeded === undefined) return { ...draft, base: active };
+  const { word, events, limit } = exceeded;
+  const message = `guard.max_newly_${word}: ${quantity(events, "event")} would be newly ${word}, expected at most ${limit}`;
+  throw new GuardExceeded(message, judged.report);
 }

@@ -3,7 +3,7 @@ import { recordOf } from "../audit/event-fields.ts";
 import { auditEvent } from "../audit/schema.ts";
 import { dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer } from "../core/schema.ts";
-import { policySimulation } from "../policies/schema.ts";
+import { policySimulation, type PolicyPublish } from "../policies/schema.ts";
 import { REASONS } from "./reasons.ts";
 
 /** The fields of an event that an example shows. */
@@ -119,6 +119,18 @@ export const policyConflict = object({
     replay: policyReplayReport,
   },
 });
+
+/** The first limit of a guard that a replay exceeds; `undefined` if it exceeds none. */
+export function exceededLimit(
+  counts: { readonly newly_denied: number; readonly newly_allowed: number },
+  guard: NonNullable<PolicyPublish["guard"]>,
+) {
+  for (const word of ["denied", "allowed"] as const) {
+    const [events, limit] = [counts[`newly_${word}`], guard[`max_newly_${word}`]];
+    if (limit !== undefined && events > limit) return { word, events, limit };
+  }
+  return undefined;
+}
 
 /** A report without its range of time. */
 export type ReplayCounts = Omit<PolicyReplayReport, "from" | "to">;

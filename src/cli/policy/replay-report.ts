@@ -5,7 +5,7 @@ import { quantity } from "../../core/quantity.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { examine } from "../../policies/examine.ts";
 import { policyPublish, type PolicyPublish } from "../../policies/schema.ts";
-import type { PolicyReplayReport } from "../../replay/report.ts";
+import { exceededLimit, type PolicyReplayReport } from "../../replay/report.ts";
 import { text } from "../arguments.ts";
 import { UsageError } from "../command.ts";
 
@@ -70,12 +70,10 @@ export function excessOf(
   report: PolicyReplayReport,
   guard: NonNullable<PolicyPublish["guard"]>,
 ): string | undefined {
-  for (const word of ["denied", "allowed"] as const) {
-    const [events, limit] = [report[`newly_${word}`], guard[`max_newly_${word}`]];
-    if (limit === undefined || events <= limit) continue;
-    return `${quantity(events, "event")} would be newly ${word}, expected at most ${limit}: change the rules, or raise --max-newly-${word}`;
-  }
-  return undefined;
+  const exceeded = exceededLimit(report, guard);
+  if (exceeded === undefined) return undefined;
+  const { word, events, limit } = exceeded;
+  return `${quantity(events, "event")} would be newly ${word}, expected at most ${limit}: change the rules, or raise --max-newly-${word}`;
 }
 
 /** A report as lines: the counts, the rules behind the changes with their places, and examples. */

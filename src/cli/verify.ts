@@ -36,44 +36,42 @@ In a database: every event's columns, id and counters, every JSON document, the 
 hashes of policies. Servers may run meanwhile, and URL may name a standby.
 Exit code 1 when anything is wrong. Notes, such as the remains of a crash, are not faults.`,
   async run(args, terminal) {
-    const { out } = terminal;
     const url = args.every((arg) => arg === "--json") ? databaseOfEnvironment() : undefined;
     const isDatabase = url !== undefined || args.some((arg) => /^--database(?:=|$)/.test(arg));
-    const options = {
-      json: flag,
-      database: text,
-      key: texts,
-      checkpoint: texts,
-    };
+    const options = { json: flag, database: text, key: texts, checkpoint: texts };
     const { values, positionals } = readArguments(args, options, isDatabase ? [] : ["DIR"]);
     const { key, checkpoint = [] } = values;
     if (key === undefined && checkpoint.length > 0) {
       throw new UsageError("--checkpoint: needs --key, the key that signed it");
     }
     const evidence = key === undefined ? undefined : await readEvidence(key, checkpoint);
-    if (isDatabase) {
-      const given = url ?? required("database", values.database);
-      const report = await verifyAt(given, terminal, evidence);
-      out(values.json === true ? jsonOf(report) : textOf(report));
-      return report.problems.length === 0 ? 0 : 1;
-    }
-    const layout = new Layout(resolve(positionals[0] ?? ""));
-    await requireDataDirectory(layout);
-    const owner = await ownerOf(systemFiles, layout);
-    if (owner !== undefined) {
-      const wayOut = "stop that server, or verify a backup";
-      throw new Error(`"${layout.root}" is in use by ${owner}: ${wayOut}`);
-    }
-    const report = await verifyDirectory(systemFiles, layout, evidence);
-    if (await readFileIfAny(systemFiles, join(layout.root, MANIFEST))) {
-      await report.reading(join(layout.root, MANIFEST), () =>
-        checkBackup(systemFiles, layout.root),
-      );
-    }
-    out(values.json === true ? jsonOf(report) : textOf(report));
+    const report = await (isDatabase
+      ? verifyAt(url ?? required("database", values.database), terminal, evidence)
+      : verifyIn(positionals[0] ?? "", evidence));
+    terminal.out(values.json === true ? jsonOf(report) : textOf(report));
     return report.problems.length === 0 ? 0 : 1;
   },
 };
+
+/** Checks a data directory, or a backup of one with its manifest. */
+async function verifyIn(
+  directory: string,
+  evidence: ProofEvidence | undefined,
+): Promise<VerifyReport> {
+  const layout = new Layout(resolve(directory));
+  await requireDataDirectory(layout);
+  const owner = await ownerOf(systemFiles, layout);
+  if (owner !== undefined) {
+    const wayOut = "stop that server, or verify a backup";
+    throw new Error(`"${layout.root}" is in use by ${owner}: ${wayOut}`);
+  }
+  const report = await verifyDirectory(systemFiles, layout, evidence);
+  const manifest = join(layout.root, MANIFEST);
+  if (await readFileIfAny(systemFiles, manifest)) {
+    await report.reading(manifest, () => checkBackup(systemFiles, layout.root));
+  }
+  return report;
+}
 
 /** Checks a database. */
 async function verifyAt(

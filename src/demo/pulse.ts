@@ -6,14 +6,14 @@
 import type { AuditStore } from "../audit/store.ts";
 import type { Awaitable } from "../core/caller.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
-import type { FleetStore } from "../fleet/store.ts";
+import { storeReport, type FleetStore } from "../fleet/store.ts";
 import { readDocument } from "../policies/check.ts";
 import type { Policy } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { MACHINES, type Machine } from "./company.ts";
 import { policyCopies, policyHistory, type PolicyCopy } from "./policy-history.ts";
 import { heartbeatOf, numberOf, run, versionAt } from "./runtime.ts";
-import { append, beat, eventOf, isInUse } from "./seeding.ts";
+import { append, eventOf, isInUse } from "./seeding.ts";
 import { LONGEST_SESSION_MS, type SessionsOfMinute } from "./traffic.ts";
 
 /** The versions of open rollouts. */
@@ -98,7 +98,7 @@ export class Pulse {
       if (!isInUse(machine, now) || !isBeatDue(machine, from, now)) continue;
       const { name, heardChanges } = machine;
       if (heardChanges === undefined) await this.#fetchPolicy(name);
-      await beat(fleet, organization, heartbeatOf(machine, this.#copyOf(name).version), now);
+      await storeReport(fleet, organization, heartbeatOf(machine, this.#copyOf(name).version), now);
     }
   }
 

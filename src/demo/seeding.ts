@@ -5,7 +5,7 @@ import type { AuditEvent } from "../audit/schema.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { DAY_MS, MINUTE_MS } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
-import type { FleetStore } from "../fleet/store.ts";
+import { storeReport, type FleetStore } from "../fleet/store.ts";
 import { draftPolicy } from "../policies/draft.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { isAtWork, MACHINES, MEMBERS, type Machine } from "./company.ts";
@@ -138,20 +138,8 @@ async function seedFleet(
   const seen = MACHINES.map((machine) => ({ machine, at: lastBeat(machine, now) }));
   for (const { machine, at } of seen.sort((a, b) => a.at - b.at)) {
     const heartbeat = heartbeatOf(machine, versionAt(history, machine.name, at));
-    await beat(fleet, organization, heartbeat, at);
+    await storeReport(fleet, organization, heartbeat, at);
   }
-}
-
-/** Stores a heartbeat, and resolves when it is stored. */
-export function beat(
-  fleet: Pick<FleetStore, "heartbeat">,
-  ...[organization, heartbeat, at]: [string, ReturnType<typeof heartbeatOf>, number]
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    fleet.heartbeat(organization, heartbeat, at, (error) =>
-      error ? reject(error as Error) : resolve(),
-    );
-  });
 }
 
 /** Whether anyone works on a machine at a moment. */

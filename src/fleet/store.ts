@@ -61,6 +61,20 @@ export interface ForgottenRuntimes {
 /** Receives the error, or whether the runtime was new. */
 export type Kept = (error: unknown, isNew?: boolean) => void;
 
+/** Stores a report without a quota, and resolves when it is stored. */
+export function storeReport(
+  fleet: Pick<FleetStore, "heartbeat">,
+  organization: string,
+  heartbeat: Heartbeat,
+  at: number,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fleet.heartbeat(organization, heartbeat, at, (error) =>
+      error ? reject(error as Error) : resolve(),
+    );
+  });
+}
+
 /**
  * Keeps the runtimes of every organization, one for each name. Within an organization reports are stored in
  * their order of arrival, and a later report never has an earlier `last_seen`: if the clock is set back,

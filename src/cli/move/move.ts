@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Engine, EngineMove, Stores } from "../../engine.ts";
-import type { StoredRuntime } from "../../fleet/store.ts";
+import { storeReport } from "../../fleet/store.ts";
 import { copyPolicies } from "./policies.ts";
 import { countEntries, entriesOf, isEmpty, recordsOf, runtimesOf } from "./records.ts";
 import { Digest, digestEvents, summaryOf, type Part, type Summary } from "./summary.ts";
@@ -116,17 +116,11 @@ async function copyRuntimes(from: Stores, to: Stores, id: string): Promise<void>
   const { total } = await to.fleet.counts(id, 0, { active: "" });
   for (let first = total; first < runtimes.length; first += PORTION_RUNTIMES) {
     const portion = runtimes.slice(first, first + PORTION_RUNTIMES);
-    await Promise.all(portion.map((runtime) => report(to, id, runtime)));
+    const reports = portion.map(({ last_seen, ...heartbeat }) =>
+      storeReport(to.fleet, id, heartbeat, last_seen),
+    );
+    await Promise.all(reports);
   }
-}
-
-function report({ fleet }: Stores, id: string, runtime: StoredRuntime): Promise<void> {
-  const { last_seen, ...heartbeat } = runtime;
-  return new Promise((resolve, reject) =>
-    fleet.heartbeat(id, heartbeat, last_seen, (error) =>
-      error ? reject(error as Error) : resolve(),
-    ),
-  );
 }
 
 async function copyActivity(

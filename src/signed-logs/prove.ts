@@ -1,4 +1,5 @@
 /** Makes the proof that a log contains a line. */
+import { isObject } from "../core/validate.ts";
 import { checkpointOf } from "../proof/checkpoint.ts";
 import type { NamedLog } from "../proof/log-name.ts";
 import { leafHash, verifyInclusion } from "../proof/merkle.ts";
@@ -17,6 +18,16 @@ export interface LoggedLine {
   readonly line: Buffer;
   /** The index of its leaf; `undefined` if it is not in the tree yet. */
   index(): Promise<number | undefined>;
+}
+
+/** The id in a line of a log; `undefined` if it has none. */
+export function idOfLine(line: string): unknown {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value["id"] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

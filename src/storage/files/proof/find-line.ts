@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/validate.ts";
+import { idOfLine } from "../../../signed-logs/prove.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { readLines } from "../../log-lines.ts";
 import type { LogPart } from "./log-sources.ts";
@@ -24,7 +24,7 @@ export async function findLine(
     await readLines(files, path, (line, offset) => {
       if (offset >= end) return false;
       if (line[0] === 0) return undefined; // a hole never was a line
-      if (line.includes(id) && idOf(line) === id) {
+      if (line.includes(id) && idOfLine(line.toString("utf8")) === id) {
         found = { file: name, at, line: Buffer.from(line) };
         return false;
       }
@@ -34,13 +34,4 @@ export async function findLine(
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function idOf(line: Buffer): unknown {
-  try {
-    const value: unknown = JSON.parse(line.toString("utf8"));
-    return isObject(value) ? value["id"] : undefined;
-  } catch {
-    return undefined;
-  }
 }

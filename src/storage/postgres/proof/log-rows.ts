@@ -2,8 +2,8 @@
 import { MINUTE_MS } from "../../../core/clock.ts";
 import { Unavailable } from "../../../core/errors.ts";
 import { setTimeout, systemStopwatch } from "../../../core/timers.ts";
-import { isObject } from "../../../core/validate.ts";
 import type { NamedLog } from "../../../proof/log-name.ts";
+import { idOfLine } from "../../../signed-logs/prove.ts";
 import { eventsWithId } from "../audit/known-events.ts";
 import { readPortion, type EventLine } from "../audit/portions.ts";
 import type { Database, Statements } from "../database.ts";
@@ -117,17 +117,8 @@ export async function rowWithId(
         ORDER BY number LIMIT ${FOUND_AT_ONCE}`,
       [organization, after, JSON.stringify(id)],
     );
-    const found = rows.find(({ line }) => idOf(line) === id);
+    const found = rows.find(({ line }) => idOfLine(line) === id);
     if (found !== undefined || rows.length < FOUND_AT_ONCE) return found;
     after = rows.at(-1)?.row ?? after;
-  }
-}
-
-function idOf(line: string): unknown {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value["id"] : undefined;
-  } catch {
-    return undefined;
   }
 }

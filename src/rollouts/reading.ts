@@ -1,4 +1,3 @@
-import type { Clock } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import type { RolloutAssignments } from "./assignments.ts";
@@ -20,7 +19,7 @@ export interface ReadingNeeds extends FigureNeeds {
 export async function readRollouts(
   { rollouts, policies }: Pick<ReadingNeeds, "rollouts" | "policies">,
   organization: string,
-  now: ReturnType<Clock>,
+  now: number,
 ): Promise<readonly Rollout[]> {
   const active = await policies.activeVersion(organization);
   const at = formatTimestamp(now);
@@ -32,7 +31,7 @@ export async function readRollout(
   needs: ReadingNeeds,
   organization: string,
   id: string,
-  now: ReturnType<Clock>,
+  now: number,
   signal?: AbortSignal,
 ): Promise<Rollout | undefined> {
   const found = await needs.rollouts.get(organization, id);

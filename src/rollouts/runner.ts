@@ -27,8 +27,8 @@ interface StepStores extends StepNeeds {
   readonly activity: Pick<ActivityStore, "append">;
 }
 
-interface RunnerParts<Stores extends StepStores> {
-  readonly stores: Stores &
+interface RunnerParts {
+  readonly stores: StepNeeds &
     FigureNeeds & { readonly rollouts: Pick<RolloutStore, "open" | "fetched"> };
   readonly commit: UnitOfWork<StepStores>;
   readonly exclusively: Exclusively;
@@ -46,14 +46,14 @@ interface GateStep {
 }
 
 /** Judges the open rollouts in rounds, and takes the steps of their gates. */
-export class RolloutRunner<Stores extends StepStores> {
-  readonly #parts: RunnerParts<Stores>;
+export class RolloutRunner {
+  readonly #parts: RunnerParts;
   #running: Promise<void> = Promise.resolve();
   #isRunning = false;
   #ranAt = -Infinity;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(parts: RunnerParts<Stores>) {
+  constructor(parts: RunnerParts) {
     this.#parts = parts;
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
   }

@@ -187,20 +187,6 @@ async function storeWithNew(
   return { added, refused };
 }
 
-/** Those of some names that the fleet of an organization has. */
-export async function knownNames(
-  statements: Pick<Statements, "query">,
-  organization: string,
-  names: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await statements.query<{ name: string }>(
-    "SELECT name FROM runtimes WHERE organization_id = $1 AND name = ANY($2)",
-    [organization, names.map(toText)],
-    "known-runtimes",
-  );
-  return new Set(rows.map(({ name }) => fromText(name)));
-}
-
 /** The lengths of the labels of known runtimes, by name. */
 async function labelLengths(
   transaction: Statements,

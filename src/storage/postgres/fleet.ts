@@ -17,7 +17,7 @@ import type {
 import { CoalescedReads } from "./coalesced.ts";
 import type { Database } from "./database.ts";
 import type { FleetReports } from "./fleet-reports.ts";
-import { forgetRuntime, knownNames, lockFleet } from "./fleet-reports.ts";
+import { forgetRuntime, lockFleet } from "./fleet-reports.ts";
 import { withLease } from "./leases.ts";
 import type { Session } from "./session.ts";
 import { fromText, SEPARATOR, toText } from "./text.ts";
@@ -137,7 +137,12 @@ export class PostgresFleet implements FleetStore {
   }
 
   async known(organization: string, names: readonly string[]): Promise<readonly string[]> {
-    return [...(await knownNames(this.#session, organization, names))];
+    const rows = await this.#session.query<{ name: string }>(
+      "SELECT name FROM runtimes WHERE organization_id = $1 AND name = ANY($2)",
+      [organization, names.map(toText)],
+      "known-runtimes",
+    );
+    return rows.map(({ name }) => fromText(name));
   }
 
   /** Counts the runtimes of all organizations; `now` decides who is online. */

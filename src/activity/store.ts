@@ -10,6 +10,9 @@ export interface ActivityRows {
   readonly total: number;
 }
 
+/** The number of an organization's newest entries that are never removed for their age. */
+export const KEPT_ENTRIES = 10_000;
+
 /** Keeps every organization's activity log. */
 export interface ActivityStore {
   /** Adds an entry as the newest, bounded as in `entry-line.ts`; it is durable when this resolves. */
@@ -17,7 +20,7 @@ export interface ActivityStore {
 
   /**
    * Removes entries that were written before a moment (milliseconds), in all organizations. At least the
-   * newest 10,000 of each stay. Entries are removed in groups, each when all of its entries are that old.
+   * newest `KEPT_ENTRIES` of each stay. Entries are removed in groups, each when all of its entries are that old.
    */
   retain(olderThanMs: number): Promise<void>;
 

@@ -2,6 +2,9 @@ import type { Awaitable } from "../core/caller.ts";
 import type { Quota } from "../core/quota.ts";
 import type { StoredKey } from "./schema.ts";
 
+/** The number of revoked keys that an organization keeps: the newest by creation. */
+export const KEPT_REVOKED = 1_000;
+
 /** Keeps the API keys of every organization. */
 export interface KeyStore {
   /** The keys of an organization, newest first, revoked ones included. */
@@ -11,7 +14,7 @@ export interface KeyStore {
   findByHash(hash: string): Awaitable<StoredKey | undefined>;
 
   /**
-   * Adds a key. Of the revoked keys the newest 1,000 by creation are kept; older ones are dropped.
+   * Adds a key. Of the revoked keys the newest `KEPT_REVOKED` are kept; older ones are dropped.
    *
    * @param quota checked with the number of keys that are not revoked; without it there is no limit
    */

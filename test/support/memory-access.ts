@@ -7,7 +7,7 @@ import { DEFAULT_ORGANIZATION } from "../../src/core/caller.ts";
 import { checkQuota, type Quota } from "../../src/core/quota.ts";
 import { formatTimestamp } from "../../src/core/time.ts";
 import type { StoredKey } from "../../src/keys/schema.ts";
-import type { KeyStore } from "../../src/keys/store.ts";
+import { KEPT_REVOKED, type KeyStore } from "../../src/keys/store.ts";
 import type { Organization } from "../../src/organizations/schema.ts";
 import { freeSlug, slugTaken } from "../../src/organizations/slug.ts";
 import type { OrganizationDraft, OrganizationStore } from "../../src/organizations/store.ts";
@@ -20,8 +20,6 @@ import { emailKey, emailTaken } from "../../src/users/email.ts";
 import { checkAdminRemains } from "../../src/users/last-admin.ts";
 import type { StoredUser } from "../../src/users/schema.ts";
 import type { UserStore } from "../../src/users/store.ts";
-
-const KEPT_REVOKED = 1_000;
 
 export class MemoryUsers implements UserStore {
   #users: readonly StoredUser[] = [];

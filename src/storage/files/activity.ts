@@ -2,7 +2,7 @@ import { entryLine } from "../../activity/entry-line.ts";
 import type { ActivityFilter } from "../../activity/filter.ts";
 import { matcherOf } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
-import type { ActivityRows, ActivityStore } from "../../activity/store.ts";
+import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
 import { Unavailable } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { DamageRegister } from "../damage.ts";
@@ -19,7 +19,6 @@ export type ActivityParts = Omit<ActivityLogParts, "organization" | Defaulted> &
   Partial<Pick<ActivityLogParts, Defaulted>>;
 
 const FILE_BYTES = 1 << 20;
-const KEPT_ENTRIES = 10_000;
 
 const NO_ROWS: ActivityRows = { json: Buffer.alloc(0), returned: 0, total: 0 };
 

@@ -3,15 +3,13 @@ import { formatTimestamp } from "../../core/time.ts";
 import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import { validate } from "../../core/validate.ts";
 import { storedKey, type StoredKey } from "../../keys/schema.ts";
-import type { KeyStore } from "../../keys/store.ts";
+import { KEPT_REVOKED, type KeyStore } from "../../keys/store.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { RecordTable } from "../record-table.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
 export const FLUSH_AFTER_MS = 30_000;
-/** The number of revoked keys in a list: the newest by creation. */
-const KEPT_REVOKED = 1_000;
 
 /** Called after a failed write that no caller waits for. */
 export type ReportFailure = (error: unknown) => void;

@@ -1,7 +1,7 @@
 import { entryLine } from "../../activity/entry-line.ts";
 import { matcherOf, type ActivityFilter } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
-import type { ActivityRows, ActivityStore } from "../../activity/store.ts";
+import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { ownTurn } from "../../core/yielder.ts";
 import type { Database, Statements } from "./database.ts";
@@ -9,9 +9,6 @@ import { GroupQueue } from "./group-queue.ts";
 import { withLease } from "./leases.ts";
 import type { Removing } from "./proof/removing.ts";
 import type { Session } from "./session.ts";
-
-/** The number of an organization's newest entries that are never removed. */
-const KEPT_ENTRIES = 10_000;
 
 /** The number of entries that a search reads, or retention removes, at a time. */
 const PORTION = 2_000;

@@ -3,7 +3,7 @@ import { checkQuota, type Quota } from "../../core/quota.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import type { StoredKey } from "../../keys/schema.ts";
-import type { KeyStore } from "../../keys/store.ts";
+import { KEPT_REVOKED, type KeyStore } from "../../keys/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Database, Statements } from "./database.ts";
 import { lockOrganization } from "./lock-organization.ts";
@@ -17,9 +17,6 @@ interface Row {
 }
 
 const COLUMNS = "document, revoked, last_used_at";
-
-/** The number of revoked keys in a list: the newest by creation. */
-const KEPT_REVOKED = 1_000;
 
 /** The delay after which uses are written, all together. */
 const FLUSH_AFTER_MS = 10_000;

@@ -20,6 +20,13 @@ interface OperationObject {
 
 type PathItem = Readonly<Record<string, OperationObject>>;
 
+/** A path of the document, taken apart once: every answer is compared with all of them. */
+interface KnownPath {
+  readonly template: string;
+  readonly names: readonly string[];
+  readonly item: PathItem;
+}
+
 interface Document {
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
@@ -40,13 +47,17 @@ export function contractOf(document: unknown): Contract {
 }
 
 /** The contract of a service's responses. */
-class Contract {
+export class Contract {
   readonly #document: Document;
+  readonly #paths: readonly KnownPath[];
   readonly #ajv: Ajv2020;
   readonly #validators = new Map<Json, ValidateFunction>();
 
   constructor(document: Document) {
     this.#document = document;
+    this.#paths = Object.entries(document.paths).map(([template, item]) => {
+      return { template, names: template.split("/"), item };
+    });
     this.#ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });
     addFormats.default(this.#ajv);
     const schemas = Object.entries(document.components.schemas);
@@ -67,11 +78,12 @@ class Contract {
   }
 
   #find(method: string, path: string): OperationObject | undefined {
-    const items = Object.entries(this.#document.paths);
-    const fixed = items.filter(([template]) => template === path);
-    const patterns = items.filter(([template]) => template !== path && fits(template, path));
+    const given = path.split("/");
+    const fitting = this.#paths.filter(({ names }) => fits(names, given));
+    const fixed = fitting.filter(({ template }) => template === path);
+    const patterns = fitting.filter(({ template }) => template !== path);
     return [...fixed, ...patterns]
-      .map(([, item]) => item[method.toLowerCase()])
+      .map(({ item }) => item[method.toLowerCase()])
       .find((operation) => operation !== undefined);
   }
 
@@ -130,10 +142,8 @@ function checkCommonHeaders(place: string, { status, headers }: Answer): void {
   }
 }
 
-/** Whether a path matches a template. */
-function fits(template: string, path: string): boolean {
-  const wanted = template.split("/");
-  const given = path.split("/");
+/** Whether the names of a path match those of a template. */
+function fits(wanted: readonly string[], given: readonly string[]): boolean {
   if (wanted.length !== given.length) return false;
   return wanted.every((name, i) => (name.startsWith("{") ? given[i] !== "" : name === given[i]));
 }

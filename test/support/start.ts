@@ -8,7 +8,7 @@ import { configFromOptions } from "../../src/config.ts";
 import type { OpenEngine } from "../../src/engine.ts";
 import type { SignalboxOptions } from "../../src/index.ts";
 import { Client, type Answer, type SentBody, type SentHeaders } from "./client.ts";
-import { contractOf } from "./contract.ts";
+import { type Contract, contractOf } from "./contract.ts";
 import { EventStream } from "./event-stream.ts";
 
 export type Settings = Partial<Omit<SignalboxOptions, "dataDir" | "now">>;
@@ -66,6 +66,12 @@ export async function start(
   return app;
 }
 
+/**
+ * The contracts of services, by their settings. Apart from the address, the document that a service makes depends
+ * on nothing else, and making and reading it takes longer than most tests.
+ */
+const contracts = new Map<string, Contract>();
+
 /** A running service and a client for it. */
 export class App {
   readonly dataDir: string;
@@ -75,7 +81,7 @@ export class App {
   readonly #openEngine: TestEngine | undefined;
   #now = Date.parse(START_TIME);
   #running: Running | undefined;
-  #contract: ReturnType<typeof contractOf> | undefined;
+  #contract: Contract | undefined;
   readonly #client = new Client();
   readonly #streams: EventStream[] = [];
 
@@ -185,11 +191,19 @@ export class App {
     headers?: SentHeaders,
   ): Promise<Answer> {
     const answer = await this.#client.request(this.url, method, path, body, headers);
-    this.#contract ??= contractOf(
-      (await this.#client.request(this.url, "GET", "/openapi.json")).body,
-    );
+    this.#contract ??= await this.#readContract();
     this.#contract.check(method, path, answer);
     return answer;
+  }
+
+  async #readContract(): Promise<Contract> {
+    const key = JSON.stringify(this.#settings);
+    const known = contracts.get(key);
+    if (known) return known;
+    const { body } = await this.#client.request(this.url, "GET", "/openapi.json");
+    const contract = contractOf(body);
+    contracts.set(key, contract);
+    return contract;
   }
 
   /** Opens a stream of events, which is closed with the service at the latest. */

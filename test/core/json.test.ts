@@ -5,6 +5,7 @@ import { BadInput } from "../../src/core/errors.ts";
 import { findFault } from "../../src/core/json-fault.ts";
 import { MAX_JSON_DEPTH, parseJson } from "../../src/core/json.ts";
 import { mendSurrogates } from "../../src/core/surrogates.ts";
+import { anyText } from "../support/any-text.ts";
 
 /** The expectation after a text without a fault. */
 const NO_FAULT = "expected nothing after the value";
@@ -28,7 +29,7 @@ const piece = fc.oneof(
     "true",
     "\\u12",
   ),
-  fc.string({ maxLength: 2, unit: "binary" }),
+  anyText({ maxLength: 2 }),
 );
 
 /** JSON with a part replaced by other text. */

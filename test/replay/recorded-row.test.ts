@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { EVENT_FIELDS } from "../../src/audit/event-fields.ts";
 import { eachRow, type RecordedRow } from "../../src/replay/recorded-row.ts";
+import { anyText } from "../support/any-text.ts";
 
 const READ = [
   ...(["id", "timestamp", "command", "provider", "capability", "consumer", "executor"] as const),
@@ -24,7 +25,7 @@ function parsed(line: string): Partial<RecordedRow> {
 }
 
 const texts = fc.oneof(
-  fc.string({ unit: "binary" }),
+  anyText(),
   fc.constantFrom(
     "",
     '"',

@@ -51,9 +51,11 @@ export function secretsOfProgram(
     if (word === undefined) return { secrets, end };
     end = word.end;
     if (FILE_BEFORE.test(text.slice(Math.max(from, word.start - 8), word.start))) continue;
-    const isQuoted = /["']/.test(text[word.start] ?? "") && text[word.start + 1] === "-";
+    const quote = text[word.start] ?? "";
+    const isQuoted = /["']/.test(quote) && text[word.start + 1] === "-";
     const start = isQuoted ? word.start + 1 : word.start;
-    const said = text.slice(start, word.end);
+    const isClosed = isQuoted && text[word.end - 1] === quote;
+    const said = text.slice(start, isClosed ? word.end - 1 : word.end);
     const behind = waiting && !said.startsWith("-") ? BEHIND.get(waiting) : undefined;
     if (behind !== undefined && hasAssignments && said.includes("=")) waiting = undefined;
     else if (behind !== undefined) {

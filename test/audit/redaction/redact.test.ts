@@ -201,3 +201,16 @@ test("a dash inside of a word does not begin an option", () => {
     assert.match(redactText(text).text, /redacted/, text);
   }
 });
+
+for (const text of [
+  "unzip '-qP' hunter2 a.zip",
+  'unzip "-P" hunter2 a.zip',
+  "unzip '-Phunter2' a.zip",
+  "curl '-su' ada:hunter2 https://example.com",
+  'curl "--user" "ada:hunter2" https://example.com',
+  "sshpass '-p' 'hunter2' ssh host",
+]) {
+  test(`an option in quotes takes its value: ${text}`, () => {
+    assert.doesNotMatch(redactText(text).text, /hunter2/);
+  });
+}

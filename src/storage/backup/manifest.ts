@@ -49,7 +49,23 @@ export function readManifest(bytes: Buffer): Manifest {
   }
   const manifest: Manifest = { created_at, version, files: files.map(fileOf) };
   if (manifestText(manifest) !== text) throw new Error("it was changed");
+  refuseClashes(manifest);
   return manifest;
+}
+
+/** Refuses paths that no directory can have together. Only a made-up manifest has them. */
+function refuseClashes({ files }: Manifest): void {
+  const paths = new Set<string>();
+  for (const { path } of files) {
+    if (paths.has(path)) throw new Error(`it names ${path} twice`);
+    paths.add(path);
+  }
+  for (const path of paths) {
+    for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {
+      const parent = path.slice(0, at);
+      if (paths.has(parent)) throw new Error(`it names ${parent} as a file, and ${path} below it`);
+    }
+  }
 }
 
 /** The names of our files have no other characters, and so cannot lead out of the directory. */

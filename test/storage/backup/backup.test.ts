@@ -149,15 +149,27 @@ for (const [text, said] of [
   });
 }
 
-test("a manifest that names a file twice is refused, and the attempt leaves nothing behind", async () => {
-  const files = await disk();
-  await backUp(files, "/backups");
-  const manifest = readManifest(await files.readFile(`/backups/${MANIFEST}`));
-  const twice = { ...manifest, files: [...manifest.files, manifest.files[0] as never] };
-  await replaceFile(files, `/backups/${MANIFEST}`, Buffer.from(manifestText(twice)));
-  await assert.rejects(restoreBackup(files, "/backups", "/restored"));
-  assert.deepEqual((await files.readDirectory("/")).sort(), ["backups", "data"]);
-});
+for (const [what, pathOf, said] of [
+  ["a file twice", (path: string) => path, /manifest\.json: it names \S+ twice$/],
+  [
+    "a file below a file",
+    (path: string) => `${path}/x`,
+    /it names (\S+) as a file, and \1\/x below it$/,
+  ],
+] as const) {
+  test(`a manifest that names ${what} is refused by the name, and the attempt leaves nothing behind`, async () => {
+    const files = await disk();
+    await backUp(files, "/backups");
+    const manifest = readManifest(await files.readFile(`/backups/${MANIFEST}`));
+    const [first] = manifest.files;
+    assert.ok(first);
+    const clashing = { ...first, path: pathOf(first.path) };
+    const changed = { ...manifest, files: [...manifest.files, clashing] };
+    await replaceFile(files, `/backups/${MANIFEST}`, Buffer.from(manifestText(changed)));
+    await assert.rejects(restoreBackup(files, "/backups", "/restored"), said);
+    assert.deepEqual((await files.readDirectory("/")).sort(), ["backups", "data"]);
+  });
+}
 
 for (const code of ["EBUSY", "EXDEV"]) {
   test(`a directory that cannot be replaced (${code}), such as a mount point, is reported with the way out`, async () => {

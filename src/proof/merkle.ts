@@ -1,6 +1,6 @@
 /**
- * The Merkle tree of RFC 6962 §2.1 over SHA-256, and the verification of its proofs by the algorithms of
- * RFC 9162 §2.1.3.2 and §2.1.4.2. Sizes and indexes are numbers up to 2^53, so that no operation here is
+ * The Merkle tree of RFC 6962 §2.1 over SHA-256, and the verification of inclusion proofs by the algorithm of
+ * RFC 9162 §2.1.3.2. Sizes and indexes are numbers up to 2^53, so that no operation here is
  * one of 32 bits.
  */
 import { hash } from "node:crypto";
@@ -87,44 +87,6 @@ export function verifyInclusion(
     [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
   }
   return last === 0 && Buffer.compare(found, root) === 0;
-}
-
-/**
- * Whether a proof shows that the tree with the second size and root begins with the leaves of the first.
- * Every tree begins with the empty one.
- */
-export function verifyConsistency(
-  from: number,
-  to: number,
-  proof: readonly Uint8Array[],
-  fromRoot: Uint8Array,
-  toRoot: Uint8Array,
-): boolean {
-  if (!isSize(from) || !isSize(to) || from > to || !areHashes([fromRoot, toRoot, ...proof])) {
-    return false;
-  }
-  if (from === 0) return proof.length === 0 && Buffer.compare(fromRoot, EMPTY_ROOT) === 0;
-  if (from === to) return proof.length === 0 && Buffer.compare(fromRoot, toRoot) === 0;
-  let [at, last] = [from - 1, to - 1];
-  while (at % 2 === 1) [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-  // A first tree of 2^n leaves is a node of the second: its root begins the path, and is not sent.
-  const path = at === 0 ? [fromRoot, ...proof] : proof;
-  const [seed, ...siblings] = path;
-  if (seed === undefined) return false;
-  let [first, second] = [seed, seed];
-  for (const sibling of siblings) {
-    if (last === 0) return false;
-    if (at % 2 === 1 || at === last) {
-      first = nodeHash(sibling, first);
-      second = nodeHash(sibling, second);
-      while (at % 2 === 0 && at !== 0) [at, last] = [at / 2, Math.floor(last / 2)];
-    } else {
-      second = nodeHash(second, sibling);
-    }
-    [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-  }
-  const isFirst = Buffer.compare(first, fromRoot) === 0;
-  return last === 0 && isFirst && Buffer.compare(second, toRoot) === 0;
 }
 
 /** Whether a number can be a size or an index of a tree. */

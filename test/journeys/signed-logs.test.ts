@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SECOND_MS } from "../../src/core/clock.ts";
 import { openCheckpoint, type Checkpoint } from "../../src/proof/checkpoint.ts";
-import { verifyConsistency } from "../../src/proof/merkle.ts";
 import { parseVkey } from "../../src/proof/note.ts";
 import { verifyProof } from "../../src/proof/tlog-proof.ts";
 import { naiveRoot } from "../proof/naive-tree.ts";
+import { verifyConsistency } from "../proof/verify-consistency.ts";
 import { start, type App } from "../support/start.ts";
 
 const V1 = "/api/v1";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GrowingTree } from "../../src/proof/growing-tree.ts";
-import { HASH_BYTES, verifyConsistency, verifyInclusion } from "../../src/proof/merkle.ts";
+import { HASH_BYTES, verifyInclusion } from "../../src/proof/merkle.ts";
 import {
   consistencyProof,
   inclusionProof,
@@ -12,6 +12,7 @@ import {
   type TileReader,
 } from "../../src/proof/tiles.ts";
 import { linesOf, naivePath, naiveRoot, naiveSubproof, tiledTree } from "./naive-tree.ts";
+import { verifyConsistency } from "./verify-consistency.ts";
 
 const SIZE = 600;
 const { tree, leaves, read, asked } = tiledTree(linesOf(SIZE));

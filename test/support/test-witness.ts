@@ -1,7 +1,7 @@
 /** A witness of one log that follows the specification C2SP tlog-witness. */
 import { openCheckpoint, type Checkpoint } from "../../src/proof/checkpoint.ts";
-import { verifyConsistency } from "../../src/proof/merkle.ts";
 import { newPrivateKey, signerOf, signNote, type Verifier } from "../../src/proof/note.ts";
+import { verifyConsistency } from "../proof/verify-consistency.ts";
 import type { NoteReply } from "./note-receiver.ts";
 
 export class TestWitness {

@@ -5,7 +5,7 @@
  */
 import { locate } from "./log-faults.ts";
 import { HASH_BYTES, sha256 } from "./merkle.ts";
-import { Replay } from "./replay.ts";
+import { RebuiltTree } from "./rebuilt-tree.ts";
 import {
   Places,
   recordedLeaves,
@@ -34,25 +34,25 @@ export async function checkLog(
   checkpoints: readonly KnownCheckpoint[],
 ): Promise<LogCheck> {
   const ordered = checkpoints.toSorted((a, b) => a.size - b.size);
-  const replay = new Replay(ordered);
+  const tree = new RebuiltTree(ordered);
   for await (const leaves of recordedLeaves(log, 0)) {
-    replay.leaves(leaves.subarray(0, (log.first - replay.size) * HASH_BYTES));
-    if (replay.size === log.first) break;
+    tree.leaves(leaves.subarray(0, (log.first - tree.size) * HASH_BYTES));
+    if (tree.size === log.first) break;
   }
-  if (replay.size < log.first) {
-    const file = log.tileFile(0, Math.floor(replay.size / TILE_WIDTH));
-    const problem = `is missing or too short: nothing else shows that event ${replay.size}, which was removed, was there`;
-    return { faults: [{ file, problem }], size: log.first, covered: replay.covered };
+  if (tree.size < log.first) {
+    const file = log.tileFile(0, Math.floor(tree.size / TILE_WIDTH));
+    const problem = `is missing or too short: nothing else shows that event ${tree.size}, which was removed, was there`;
+    return { faults: [{ file, problem }], size: log.first, covered: tree.covered };
   }
   const places = new Places();
   await log.readLines((line, file, number) => {
     places.add(file, number);
-    replay.line(line);
+    tree.line(line);
   });
-  const other = await differentTiles(log, replay);
-  const isRight = replay.failed === undefined && replay.ahead === undefined;
+  const other = await differentTiles(log, tree);
+  const isRight = tree.failed === undefined && tree.ahead === undefined;
   const isConfirmed = ({ index }: TilePosition): boolean =>
-    isRight && (index + 1) * TILE_WIDTH <= replay.covered;
+    isRight && (index + 1) * TILE_WIDTH <= tree.covered;
   const suspicious = other.find((tile) => tile.level === 0 && !isConfirmed(tile));
   // The tree of the lines is the right one, so a tile that differs from it is not.
   const faults = (isRight && !suspicious ? other : other.filter(isConfirmed)).map(
@@ -62,9 +62,9 @@ export async function checkLog(
     }),
   );
   if (!isRight || suspicious) {
-    faults.push(...(await locate({ log, ordered, replay, places }, suspicious?.index)));
+    faults.push(...(await locate({ log, ordered, tree, places }, suspicious?.index)));
   }
-  return { faults, size: replay.size, covered: replay.covered };
+  return { faults, size: tree.size, covered: tree.covered };
 }
 
 interface TilePosition {
@@ -72,11 +72,11 @@ interface TilePosition {
   readonly index: number;
 }
 
-/** The stored tiles that are not those of the replayed lines. Also those that are missing although a later one exists. */
-async function differentTiles(log: StoredLog, replay: Replay): Promise<readonly TilePosition[]> {
+/** The stored tiles that are not those of the rebuilt tree. Also those that are missing although a later one exists. */
+async function differentTiles(log: StoredLog, tree: RebuiltTree): Promise<readonly TilePosition[]> {
   const found: TilePosition[] = [];
-  for (let level = 0; level === 0 || replay.levels[level] !== undefined; level++) {
-    const full = Math.floor(Math.floor(replay.size / TILE_WIDTH ** level) / TILE_WIDTH);
+  for (let level = 0; level === 0 || tree.levels[level] !== undefined; level++) {
+    const full = Math.floor(Math.floor(tree.size / TILE_WIDTH ** level) / TILE_WIDTH);
     const missing: TilePosition[] = [];
     for (let index = 0; ; index++) {
       const tile = await log.readTile(level, index);
@@ -84,15 +84,15 @@ async function differentTiles(log: StoredLog, replay: Replay): Promise<readonly 
       if (tile === undefined) missing.push({ level, index });
       else {
         found.push(...missing.splice(0));
-        if (!isOf(tile, level, index, replay)) found.push({ level, index });
+        if (!isOf(tile, level, index, tree)) found.push({ level, index });
       }
     }
   }
   return found;
 }
 
-function isOf(tile: Buffer, level: number, index: number, replay: Replay): boolean {
-  const { leafTiles, levels, size } = replay;
+function isOf(tile: Buffer, level: number, index: number, tree: RebuiltTree): boolean {
+  const { leafTiles, levels, size } = tree;
   const own = levels[level]?.slice(index * TILE_WIDTH, (index + 1) * TILE_WIDTH) ?? [];
   if (level > 0) return tile.equals(Buffer.concat(own).subarray(0, tile.length)) && own.length > 0;
   const isFull = tile.length === TILE_WIDTH * HASH_BYTES;

@@ -1,6 +1,6 @@
 import { align, type Difference } from "./alignment.ts";
 import { HASH_BYTES, leafHash } from "./merkle.ts";
-import { Replay } from "./replay.ts";
+import { RebuiltTree } from "./rebuilt-tree.ts";
 import {
   recordedLeaves,
   type KnownCheckpoint,
@@ -16,7 +16,7 @@ interface WrongLog {
   /** The checkpoints, the smallest first. */
   readonly ordered: readonly KnownCheckpoint[];
   /** The tree of its lines. */
-  readonly replay: Replay;
+  readonly tree: RebuiltTree;
   readonly places: Places;
 }
 
@@ -30,8 +30,8 @@ export async function locate(
   wrong: WrongLog,
   suspicious: number | undefined,
 ): Promise<readonly LogFault[]> {
-  const { log, ordered, replay, places } = wrong;
-  const full = Math.floor(replay.size / TILE_WIDTH);
+  const { log, ordered, tree, places } = wrong;
+  const full = Math.floor(tree.size / TILE_WIDTH);
   const from = Math.max(log.first, Math.min(suspicious ?? full, full) * TILE_WIDTH);
   const recorded = await all(recordedLeaves(log, from));
   const lines = await leavesFrom(log, from - log.first);
@@ -41,7 +41,7 @@ export async function locate(
   if (end === undefined && last) return [...faults, { ...last, problem: "and more of the like" }];
   if (differences.length > 0) {
     // The recorded events and the lines after them: if the checkpoints agree, every difference is known.
-    const recordedTree = new Replay(ordered);
+    const recordedTree = new RebuiltTree(ordered);
     for await (const leaves of recordedLeaves(log, 0)) {
       recordedTree.leaves(leaves.subarray(0, (from - recordedTree.size) * HASH_BYTES));
       if (recordedTree.size === from) break;
@@ -50,13 +50,13 @@ export async function locate(
     recordedTree.leaves(lines.subarray((end ?? 0) * HASH_BYTES));
     if (!recordedTree.failed && !recordedTree.ahead) return faults;
   }
-  if (replay.failed) {
-    faults.push(faultBetween(replay.covered, replay.failed, log, places));
-  } else if (replay.ahead) {
+  if (tree.failed) {
+    faults.push(faultBetween(tree.covered, tree.failed, log, places));
+  } else if (tree.ahead) {
     const { file } = places.at(places.lines - 1) ?? { file: log.directory };
     const problem =
-      `the log ends after ${replay.size} events, and ${replay.ahead.name} is of ${replay.ahead.size}: ` +
-      `the events from ${replay.size} on were removed, or an older log was put in its place`;
+      `the log ends after ${tree.size} events, and ${tree.ahead.name} is of ${tree.ahead.size}: ` +
+      `the events from ${tree.size} on were removed, or an older log was put in its place`;
     faults.push({ file, problem });
   }
   return faults;

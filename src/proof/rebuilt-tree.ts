@@ -4,7 +4,7 @@ import type { KnownCheckpoint } from "./stored-log.ts";
 import { TILE_WIDTH } from "./tiles.ts";
 
 /** Builds the tree of a log again, leaf by leaf, and compares it with every checkpoint on the way. */
-export class Replay {
+export class RebuiltTree {
   readonly #tree: GrowingTree;
   readonly #checkpoints: readonly KnownCheckpoint[];
   /** The leaves of the last tile. */

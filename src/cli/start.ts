@@ -1,7 +1,7 @@
 /** Runs a command of `signalbox` with the streams of this process. */
 import type { ReadStream } from "node:tty";
 import { clientEnvironment } from "../config.ts";
-import { setTimeout } from "../core/timers.ts";
+import { pause } from "../core/timers.ts";
 import { readPassword } from "./password-prompt.ts";
 import { runProgram } from "./program.ts";
 import { systemClock } from "../index.ts";
@@ -15,6 +15,6 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   isStyled: process.stdout.isTTY === true && !env.NO_COLOR,
   out: (text) => void process.stdout.write(text),
   error: write,
-  pause: (ms) => new Promise((resolve) => void setTimeout(resolve, ms)),
+  pause,
   readPassword: (prompt) => readPassword(process.stdin as ReadStream, write, prompt),
 });

@@ -10,6 +10,11 @@ export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeou
 /** Milliseconds, with fractions, since the process began. */
 export const systemStopwatch: Stopwatch = performance.now.bind(performance);
 
+/** Waits for some milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}
+
 /** Waits for the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { MINUTE_MS } from "../../core/clock.ts";
-import { setTimeout, systemStopwatch } from "../../core/timers.ts";
+import { pause, systemStopwatch } from "../../core/timers.ts";
 import type { Database } from "./database.ts";
 
 /** The duration of a lease, the time to wait for it, and whether it ends with the work. */
@@ -35,7 +35,7 @@ export async function withLease<T>(
   const until = systemStopwatch() + waitMs;
   while (!(await acquireLease(database, name, forMs, holder))) {
     if (systemStopwatch() >= until) return undefined;
-    await new Promise((resolve) => void setTimeout(resolve, ASK_AGAIN_MS));
+    await pause(ASK_AGAIN_MS);
   }
   let isDone = false;
   try {

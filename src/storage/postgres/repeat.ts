@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../core/caller.ts";
-import { setTimeout } from "../../core/timers.ts";
+import { pause } from "../../core/timers.ts";
 import { isToRepeat } from "./faults.ts";
 
 const ATTEMPTS = 6;
@@ -20,8 +20,7 @@ export async function repeatedly<T>(
       return await work();
     } catch (error) {
       if (attempt === ATTEMPTS || !(await isAgain(error))) throw error;
-      const ms = PAUSE_MS * attempt * (1 + Math.random()); // random, so that competing transactions do not repeat in step
-      await new Promise<void>((resolve) => void setTimeout(resolve, ms));
+      await pause(PAUSE_MS * attempt * (1 + Math.random())); // random, so that competing transactions do not repeat in step
     }
   }
 }

@@ -5,7 +5,12 @@ import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
 
 /** Collects the values of a statement. */
 export class Values {
-  readonly all: unknown[] = [];
+  readonly all: unknown[];
+
+  /** @param first the values of `$1` and so on */
+  constructor(...first: readonly unknown[]) {
+    this.all = [...first];
+  }
 
   /** Adds a value and returns its placeholder, such as `$3`. */
   add(value: unknown): string {

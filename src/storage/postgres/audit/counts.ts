@@ -33,8 +33,7 @@ export async function histogramOf(
     to: Math.min(to, filter.to ?? Infinity),
   };
   if (both.from >= both.to) return { allowed, denied, other };
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const known = await daysOf(database, organization, filter);
   const isWhole = (span: number): boolean => from % span === 0 && intervalMs % span === 0;
   const isByMinute = isCounted(filter) && isWhole(MINUTE_MS);
@@ -124,8 +123,7 @@ export async function activityOf(
   organization: string,
   now: number,
 ): Promise<AuditActivity> {
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const known = await daysOf(database, organization);
   const rows = await database.query<ProviderRow>(
     `SELECT 'facet' AS kind, decision AS name, ai, would_deny, sum(events)::bigint AS events, 0::bigint AS failed
@@ -160,13 +158,11 @@ export async function providerUseOf(
   now: number,
 ): Promise<ReadonlyMap<string, ProviderActivity>> {
   if (names.length === 0) return new Map();
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const known = await daysOf(database, organization);
   const statement = providersOf(now, values, known, names);
   const recent = await database.query<ProviderRow>(statement, values.all);
-  const others = new Values();
-  for (const value of [organization, names.map(providerKey)]) others.add(value);
+  const others = new Values(organization, names.map(providerKey));
   // The newest minute of a provider is the first entry of the primary key. Its events may have arrived on several days.
   const used = await database.query<{ name: string; newest: number | null }>(
     `SELECT name, (
@@ -201,8 +197,7 @@ export async function providerNamesOf(
   organization: string,
   most: number,
 ): Promise<ReadonlySet<string>> {
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const known = await daysOf(database, organization);
   const recent = `SELECT audit_provider_key(provider) AS provider, max(time_ms) AS newest_ms
     ${uncounted({}, values, known)} AND provider IS NOT NULL GROUP BY 1`;

@@ -66,8 +66,7 @@ export async function daysOf(
   organization: string,
   filter: AuditFilter = {},
 ): Promise<CountedDays> {
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const [found] = await database.query<CountedDays>(
     `SELECT ${daysText(filter, values)} AS days, coalesce(c.seq, 0) AS counted FROM ${HEAD}`,
     values.all,

@@ -46,8 +46,7 @@ export async function facetsOf(
   most: number,
   signal?: AbortSignal,
 ): Promise<AuditFacets> {
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const { days } = await daysOf(database, organization, filter);
   const among = inDays(days, filter, values);
   const rows = await database.search<FacetRow>(

@@ -25,8 +25,7 @@ export function readPortion(
   filter: AuditFilter = {},
   size = PORTION,
 ): Promise<readonly EventLine[]> {
-  const values = new Values();
-  for (const value of [organization, days, after, upTo]) values.add(value);
+  const values = new Values(organization, days, after, upTo);
   return query<EventLine>(
     `SELECT row, line FROM (
        SELECT seq AS row, line, sum(bytes) OVER (ORDER BY seq) AS bytes, row_number() OVER (ORDER BY seq) AS place

@@ -76,10 +76,7 @@ function readWindow(
   limit: number,
   { oldest, newest, days }: Window,
 ): Promise<readonly Row[]> {
-  const values = new Values();
-  const [own, last, among] = [organization, moment.last_seq, days].map((value) =>
-    values.add(value),
-  );
+  const values = new Values(organization, moment.last_seq, days);
   const conditions = conditionsOf(filter, values);
   const bounds =
     (oldest === -Infinity ? "" : ` AND time_ms >= ${values.add(oldest)}`) +
@@ -95,7 +92,7 @@ function readWindow(
     SELECT seq AS row, day::text AS day, time_ms AS timestamp,
            CASE WHEN sum(bytes) OVER (ORDER BY time_ms DESC, seq DESC) <= ${PORTION_BYTES} THEN line END AS line
       FROM (SELECT seq, day, time_ms, bytes, line FROM audit_events
-             WHERE organization_id = ${own} AND seq <= ${last} AND day = ANY (${among})${conditions}${bounds}${after}
+             WHERE organization_id = $1 AND seq <= $2 AND day = ANY ($3)${conditions}${bounds}${after}
              ORDER BY ${time} DESC, seq DESC LIMIT ${values.add(limit)}${skipped}) AS page
      ORDER BY time_ms DESC, seq DESC`;
   return isCounted(filter)

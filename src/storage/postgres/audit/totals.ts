@@ -21,8 +21,7 @@ export async function totalOf(
   filter: AuditFilter,
   signal?: AbortSignal,
 ): Promise<(Moment & { readonly total: number }) | undefined> {
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const isAtOnce = isCounted(filter) && filter.from === undefined && filter.to === undefined;
   const known = isAtOnce ? { days: [], counted: 0 } : await daysOf(database, organization, filter);
   const text = `SELECT h.last_seq, ${daysText(filter, values)} AS days,
@@ -153,8 +152,7 @@ export async function hoursAt(
   filter: AuditFilter,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ readonly oldest: number; readonly newest: number; readonly before: number }> {
-  const values = new Values();
-  values.add(organization);
+  const values = new Values(organization);
   const counted = countedText(
     filter,
     values,

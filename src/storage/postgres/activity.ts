@@ -4,7 +4,7 @@ import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { ownTurn } from "../../core/yielder.ts";
-import type { Database, Statements } from "./database.ts";
+import { numberFrom, type Database, type Statements } from "./database.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { withLease } from "./leases.ts";
 import type { Removing } from "./proof/removing.ts";
@@ -145,11 +145,8 @@ export class PostgresActivity implements ActivityStore {
   }
 
   async #pageOfAll(organization: string, limit: number, offset: number): Promise<ActivityRows> {
-    const [count] = await this.#session.query<{ total: number }>(
-      "SELECT count(*) AS total FROM activity WHERE organization_id = $1",
-      [organization],
-    );
-    const total = count?.total ?? 0;
+    const all = "SELECT count(*) AS n FROM activity WHERE organization_id = $1";
+    const total = await numberFrom(this.#session, all, [organization]);
     if (offset >= total) return rowsOf([], total);
     const rows = await this.#session.query<Row>(
       `SELECT entry FROM activity WHERE organization_id = $1

@@ -210,6 +210,16 @@ export class Database implements Statements {
   }
 }
 
+/** The number that a statement selects as `n`. */
+export async function numberFrom(
+  statements: Pick<Statements, "query">,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<number> {
+  const [row] = await statements.query<{ n: number | null }>(text, values);
+  return row?.n ?? 0;
+}
+
 function ask(client: PoolClient, text: string, values?: readonly unknown[], name?: string) {
   return client.query({
     text,

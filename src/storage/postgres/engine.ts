@@ -7,7 +7,7 @@ import { openSigningParts } from "../../signed-logs/signing-parts.ts";
 import type { SignedLogs } from "../../signed-logs/store.ts";
 import { ActivityLimit, PostgresActivity } from "./activity.ts";
 import { PostgresAudit } from "./audit.ts";
-import type { Database } from "./database.ts";
+import { numberFrom, type Database } from "./database.ts";
 import { catalogCopy, prepareDemo, sharedSecret } from "./deployment.ts";
 import { PostgresFleet } from "./fleet.ts";
 import { FleetReports } from "./fleet-reports.ts";
@@ -115,10 +115,10 @@ async function openStores(
   }
   let counted: Omit<EngineFigures, "audit"> = { organizations: 0, fleet: { online: 0, total: 0 } };
   const count = async (): Promise<typeof counted> => {
-    const [row] = await database.query<{ n: number }>("SELECT count(*) AS n FROM organizations");
+    const organizations = await numberFrom(database, "SELECT count(*) AS n FROM organizations");
     const signing = await signer?.figures();
     const fleet = await stores.fleet.totals(now());
-    return { organizations: row?.n ?? 0, fleet, ...(signing && { signing }) };
+    return { organizations, fleet, ...(signing && { signing }) };
   };
   const figures: Engine["figures"] = async () => {
     // While the database cannot be reached, the metrics report that, and the last counts.

@@ -5,7 +5,7 @@ import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import type { StoredKey } from "../../keys/schema.ts";
 import { KEPT_REVOKED, type KeyStore } from "../../keys/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
-import type { Database, Statements } from "./database.ts";
+import { numberFrom, type Database, type Statements } from "./database.ts";
 import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { toText } from "./text.ts";
@@ -111,11 +111,8 @@ export class PostgresKeys implements KeyStore {
   create(organization: string, key: StoredKey, quota?: Quota): Promise<void> {
     return this.#session.change(async (transaction) => {
       await lockOrganization(transaction, organization);
-      const [count] = await transaction.query<{ n: number }>(
-        "SELECT count(*) AS n FROM api_keys WHERE organization_id = $1 AND NOT revoked",
-        [organization],
-      );
-      checkQuota(quota, count?.n ?? 0);
+      const valid = "SELECT count(*) AS n FROM api_keys WHERE organization_id = $1 AND NOT revoked";
+      checkQuota(quota, await numberFrom(transaction, valid, [organization]));
       await transaction.run(
         `DELETE FROM api_keys WHERE organization_id = $1 AND id IN
            (SELECT id FROM api_keys WHERE organization_id = $1 AND revoked

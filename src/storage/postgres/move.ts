@@ -3,7 +3,7 @@ import type { EngineMove, OrganizationRecords } from "../../engine.ts";
 import { insertEntries } from "./activity.ts";
 import { beginLoad, finishLoad, loadOf, storedLines, storeLoad } from "./audit/load.ts";
 import { Partitions } from "./audit/partitions.ts";
-import type { Database } from "./database.ts";
+import { numberFrom, type Database } from "./database.ts";
 import { LOG_KEY, MOVE, readValue, removeValue, writeValue } from "./deployment.ts";
 import { addKey } from "./keys.ts";
 import { toText } from "./text.ts";
@@ -55,13 +55,13 @@ export async function openMove(database: Database, isMove: boolean): Promise<Eng
 }
 
 /** Counts the processes whose connections have the program's name, apart from this process's own name. */
-async function countOthers(database: Database): Promise<number> {
-  const [found] = await database.query<{ others: number }>(
-    `SELECT count(DISTINCT (application_name, client_addr)) AS others FROM pg_stat_activity
+function countOthers(database: Database): Promise<number> {
+  return numberFrom(
+    database,
+    `SELECT count(DISTINCT (application_name, client_addr)) AS n FROM pg_stat_activity
       WHERE datname = current_database() AND application_name LIKE 'signalbox%'
         AND application_name <> current_setting('application_name')`,
   );
-  return found?.others ?? 0;
 }
 
 function replaceRecords(

@@ -5,7 +5,7 @@ import type { Organization } from "../../organizations/schema.ts";
 import { freeSlug, slugOf, slugTaken } from "../../organizations/slug.ts";
 import type { OrganizationDraft, OrganizationStore } from "../../organizations/store.ts";
 import type { UserDraft } from "../../users/draft.ts";
-import type { Database } from "./database.ts";
+import { numberFrom, type Database } from "./database.ts";
 import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
@@ -62,10 +62,7 @@ export class PostgresOrganizations implements OrganizationStore {
         [toText(alike)],
       );
       for (const { id } of rows) taken.add(id);
-      const [count] = await transaction.query<{ n: number }>(
-        "SELECT count(*) AS n FROM organizations",
-      );
-      checkQuota(quota, count?.n ?? 0);
+      checkQuota(quota, await numberFrom(transaction, "SELECT count(*) AS n FROM organizations"));
       const { name, created_at } = draft;
       const id = draft.slug ?? freeSlug(name, (slug) => taken.has(slug));
       if (taken.has(id)) throw slugTaken(id);

@@ -9,7 +9,7 @@ import {
 import type { Policy } from "../../policies/schema.ts";
 import type { PolicyStore, PolicyVersion } from "../../policies/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
-import type { Statements } from "./database.ts";
+import { numberFrom, type Statements } from "./database.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 
@@ -86,11 +86,8 @@ export class PostgresPolicies implements PolicyStore {
     return this.#session.change(async (transaction) => {
       const head = await lockHead(transaction, organization);
       requireBase(draft, fromText(head?.version ?? ""));
-      const [last] = await transaction.query<{ number: number }>(
-        `SELECT coalesce(max(number), 0) AS number FROM policy_versions WHERE organization_id = $1`,
-        [organization],
-      );
-      const versions = last?.number ?? 0; // versions are never removed
+      const last = "SELECT max(number) AS n FROM policy_versions WHERE organization_id = $1";
+      const versions = await numberFrom(transaction, last, [organization]); // none is ever removed
       checkQuota(quota, versions);
       const taken = await takenNames(transaction, organization, draft.version);
       const version = freeVersion(draft, (name) => taken.has(name));

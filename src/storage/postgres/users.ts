@@ -4,7 +4,7 @@ import { checkAdminRemains } from "../../users/last-admin.ts";
 import type { StoredUser } from "../../users/schema.ts";
 import type { UserStore } from "../../users/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
-import type { Statements } from "./database.ts";
+import { numberFrom, type Statements } from "./database.ts";
 import { codeOf } from "./faults.ts";
 import { lockOrganization } from "./lock-organization.ts";
 import type { Session } from "./session.ts";
@@ -70,11 +70,8 @@ export class PostgresUsers implements UserStore {
   create(organization: string, user: StoredUser, quota?: Quota): Promise<void> {
     return this.#session.change(async (transaction) => {
       await lockOrganization(transaction, organization);
-      const [count] = await transaction.query<{ n: number }>(
-        "SELECT count(*) AS n FROM users WHERE organization_id = $1",
-        [organization],
-      );
-      checkQuota(quota, count?.n ?? 0);
+      const all = "SELECT count(*) AS n FROM users WHERE organization_id = $1";
+      checkQuota(quota, await numberFrom(transaction, all, [organization]));
       await addUser(transaction, { ...user, organization_id: organization });
     });
   }

@@ -2,7 +2,7 @@
  * Counts events by hour and by value, some thousand at a time, shortly after they are stored: counting them in
  * the same transaction would make ingest several times slower. Queries add the events that are not counted yet.
  */
-import type { Database } from "../database.ts";
+import { numberFrom, type Database } from "../database.ts";
 
 /** The number of new events after which they are counted, and the most that are counted at once. */
 const COUNT_AFTER = 5_000;
@@ -50,11 +50,8 @@ async function countEvents(
   isEnough = (): boolean => false,
 ): Promise<void> {
   for (let left = Infinity; left >= COUNT_AFTER && !isEnough();) {
-    const [found] = await database.query<{ left: number }>("SELECT audit_count_1($1, $2) AS left", [
-      organization,
-      COUNT_AT_ONCE,
-    ]);
-    left = found?.left ?? 0;
+    const values = [organization, COUNT_AT_ONCE];
+    left = await numberFrom(database, "SELECT audit_count_1($1, $2) AS n", values);
   }
 }
 

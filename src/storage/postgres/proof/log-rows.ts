@@ -1,12 +1,12 @@
 /** Reads the rows of the logs that trees are over, in their order, and says how far that order is final. */
 import { MINUTE_MS } from "../../../core/clock.ts";
 import { Unavailable } from "../../../core/errors.ts";
-import { setTimeout, systemStopwatch } from "../../../core/timers.ts";
+import { pause, systemStopwatch } from "../../../core/timers.ts";
 import type { NamedLog } from "../../../proof/log-name.ts";
 import { idOfLine } from "../../../signed-logs/prove.ts";
 import { eventsWithId } from "../audit/known-events.ts";
 import { readPortion, type EventLine } from "../audit/portions.ts";
-import type { Database, Statements } from "../database.ts";
+import { numberFrom, type Database, type Statements } from "../database.ts";
 
 /** A row of a log: its number and its line. */
 export type LogRow = EventLine;
@@ -62,9 +62,7 @@ export async function dueLogs(statements: Statements): Promise<readonly NamedLog
  */
 export async function finalRow(statements: Statements, { log }: NamedLog): Promise<number> {
   if (log === "audit") return Number.MAX_SAFE_INTEGER;
-  const [drawn] = await statements.query<{ last: number }>(
-    "SELECT last_value AS last FROM activity_number_seq",
-  );
+  const drawn = await numberFrom(statements, "SELECT last_value AS n FROM activity_number_seq");
   const until = systemStopwatch() + MINUTE_MS / 4;
   for (let writing: readonly string[] | undefined; ;) {
     const rows = await statements.query<{ id: string }>(
@@ -75,9 +73,9 @@ export async function finalRow(statements: Statements, { log }: NamedLog): Promi
     );
     const found = rows.map(({ id }) => id);
     writing = writing?.filter((id) => found.includes(id)) ?? found;
-    if (writing.length === 0) return drawn?.last ?? 0;
+    if (writing.length === 0) return drawn;
     if (systemStopwatch() > until) throw new Unavailable("Entries are being written: try again", 1);
-    await new Promise((resolve) => void setTimeout(resolve, ASK_AGAIN_MS));
+    await pause(ASK_AGAIN_MS);
   }
 }
 

@@ -12,7 +12,7 @@ import { writeCopies, type KeptCopies } from "../../../signed-logs/kept-copies.t
 import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
 import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
 import { insertEntries } from "../activity.ts";
-import type { Database } from "../database.ts";
+import { numberFrom, type Database } from "../database.ts";
 import { readValue, firstValue, writeValue } from "../deployment.ts";
 import { withLease } from "../leases.ts";
 import { followRows, keepNote, type OpenTree, type SigningRequest } from "./follow-rows.ts";
@@ -220,11 +220,8 @@ export class LogSigner {
 
   async #signRequested(named: NamedLog): Promise<void> {
     const { database, now, wait = waitMs } = this.#parts;
-    const [tree] = await database.query<{ at: number }>(
-      "SELECT requested_ms AS at FROM log_trees WHERE organization_id = $1 AND log = $2",
-      [named.organization, named.log],
-    );
-    const seen = tree?.at ?? 0;
+    const last = "SELECT requested_ms AS n FROM log_trees WHERE organization_id = $1 AND log = $2";
+    const seen = await numberFrom(database, last, [named.organization, named.log]);
     const rest = SECOND_MS - Math.abs(now() - seen); // the clock may be set back
     if (rest > 0) await wait(rest);
     await this.sign(named, undefined, { at: now(), seen });

@@ -1,12 +1,12 @@
 import type { AuditActivity, AuditAllowance, AuditExport, AuditFilter } from "../../audit/store.ts";
 import type {
-  AuditFacets,
-  AuditHistogram,
   AuditRemoval,
   AuditRows,
   AuditStore,
+  AuditTail,
+  AuditUsage,
+  Position,
 } from "../../audit/store.ts";
-import type { AuditTail, AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
@@ -146,42 +146,21 @@ export class FileAuditStore implements AuditStore {
     });
   }
 
-  histogram(
-    organization: string,
-    filter: AuditFilter,
-    from: number,
-    to: number,
-    intervalMs: number,
-    signal?: AbortSignal,
-  ): Promise<AuditHistogram> {
-    const range = { from, to, intervalMs };
-    return this.#ask(organization, (trail) => trail.histogram(filter, range, signal));
-  }
+  readonly histogram: AuditStore["histogram"] = (id, filter, from, to, intervalMs, signal) =>
+    this.#ask(id, (trail) => trail.histogram(filter, { from, to, intervalMs }, signal));
 
-  facets(
-    organization: string,
-    filter: AuditFilter,
-    most: number,
-    signal?: AbortSignal,
-  ): Promise<AuditFacets> {
-    return this.#ask(organization, (trail) => trail.facets(filter, most, signal));
-  }
+  readonly facets: AuditStore["facets"] = (id, ...asked) =>
+    this.#ask(id, (trail) => trail.facets(...asked));
 
   activity(organization: string, now: number): Promise<AuditActivity> {
     return this.#ask(organization, (trail) => trail.activity(now));
   }
 
-  providerUse(
-    organization: string,
-    names: readonly string[],
-    now: number,
-  ): Promise<ReadonlyMap<string, ProviderActivity>> {
-    return this.#ask(organization, (trail) => trail.providerUse(names, now));
-  }
+  readonly providerUse: AuditStore["providerUse"] = (id, ...asked) =>
+    this.#ask(id, (trail) => trail.providerUse(...asked));
 
-  providerNames(organization: string, most: number): Promise<ReadonlySet<string>> {
-    return this.#ask(organization, (trail) => trail.providerNames(most));
-  }
+  readonly providerNames: AuditStore["providerNames"] = (id, most) =>
+    this.#ask(id, (trail) => trail.providerNames(most));
 
   usage(organization: string): Promise<AuditUsage> {
     return this.#ask(organization, async (trail) => trail.usage());

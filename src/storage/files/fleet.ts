@@ -10,13 +10,11 @@ import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Labels } from "../../core/labels.ts";
 import { describeError, type Log } from "../../core/log.ts";
-import type { Quota } from "../../core/quota.ts";
 import { ownTurn } from "../../core/yielder.ts";
-import type { Heartbeat } from "../../fleet/schema.ts";
 import { inSlices } from "../../fleet/listing.ts";
 import { fitting } from "../../fleet/filter.ts";
-import type { FleetCounts, FleetPage, FleetQuery, FleetStore } from "../../fleet/store.ts";
-import type { ForgottenRuntimes, Kept, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
+import type { FleetCounts, FleetQuery, FleetStore } from "../../fleet/store.ts";
+import type { ForgottenRuntimes, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { DamageRegister } from "../damage.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
@@ -107,26 +105,11 @@ export class FileFleet implements FleetStore {
     return { online, total };
   }
 
-  heartbeat(
-    organization: string,
-    heartbeat: Heartbeat,
-    at: number,
-    kept: Kept,
-    quota?: Quota,
-    labels?: Quota,
-  ): void {
-    this.#of(organization).heartbeat(heartbeat, at, kept, quota, labels);
-  }
+  readonly heartbeat: FleetStore["heartbeat"] = (organization, report, at, kept, quota, labels) =>
+    this.#of(organization).heartbeat(report, at, kept, quota, labels);
 
-  page(
-    organization: string,
-    query: FleetQuery,
-    limit: number,
-    offset: number,
-    signal?: AbortSignal,
-  ): Promise<FleetPage> {
-    return this.#searches.page(organization, { fits: fitting(query), limit, offset }, signal);
-  }
+  readonly page: FleetStore["page"] = (organization, query, limit, offset, signal) =>
+    this.#searches.page(organization, { fits: fitting(query), limit, offset }, signal);
 
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
     const rows = this.#of(organization).index.rows();

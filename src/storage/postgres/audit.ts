@@ -1,14 +1,12 @@
-import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
-import type { AuditFacets, AuditFilter, AuditHistogram } from "../../audit/store.ts";
-import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
-import { MOST_OF_ID } from "../../audit/store.ts";
-import type { AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
+import { MOST_OF_ID, type AuditAllowance, type AuditExport } from "../../audit/store.ts";
+import type { AuditFilter, AuditRemoval, AuditRows, AuditStore } from "../../audit/store.ts";
+import type { AuditTail, AuditUsage, Position } from "../../audit/store.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
 import type { AuditFigures } from "../../engine.ts";
-import type { Database } from "./database.ts";
+import { numberFrom, type Database } from "./database.ts";
 import type { Removing } from "./proof/removing.ts";
 import { answerExport, answerPage } from "./audit/answers.ts";
 import { Arrivals } from "./audit/arrivals.ts";
@@ -127,50 +125,24 @@ export class PostgresAudit implements AuditStore {
     filter: AuditFilter,
     after: Position | undefined,
   ): Promise<AuditTail> {
-    const [head] = await this.#database.query<{ last_seq: number }>(
-      "SELECT last_seq FROM audit_heads WHERE organization_id = $1",
-      [organization],
-    );
-    const last = head?.last_seq ?? 0;
+    const newest = "SELECT last_seq AS n FROM audit_heads WHERE organization_id = $1";
+    const last = await numberFrom(this.#database, newest, [organization]);
     const row = after === undefined ? last : readStreamPosition(after, last);
     return this.#arrivals.tail(organization, filter, row);
   }
 
-  histogram(
-    organization: string,
-    filter: AuditFilter,
-    from: number,
-    to: number,
-    intervalMs: number,
-    signal?: AbortSignal,
-  ): Promise<AuditHistogram> {
-    return histogramOf(this.#database, organization, filter, { from, to, intervalMs }, signal);
-  }
+  readonly histogram: AuditStore["histogram"] = (organization, filter, from, to, ms, signal) =>
+    histogramOf(this.#database, organization, filter, { from, to, intervalMs: ms }, signal);
 
-  facets(
-    organization: string,
-    filter: AuditFilter,
-    most: number,
-    signal?: AbortSignal,
-  ): Promise<AuditFacets> {
-    return facetsOf(this.#database, organization, filter, most, signal);
-  }
+  readonly facets: AuditStore["facets"] = (...asked) => facetsOf(this.#database, ...asked);
 
-  activity(organization: string, now: number): Promise<AuditActivity> {
-    return activityOf(this.#database, organization, now);
-  }
+  readonly activity: AuditStore["activity"] = (...asked) => activityOf(this.#database, ...asked);
 
-  providerUse(
-    organization: string,
-    names: readonly string[],
-    now: number,
-  ): Promise<ReadonlyMap<string, ProviderActivity>> {
-    return providerUseOf(this.#database, organization, names, now);
-  }
+  readonly providerUse: AuditStore["providerUse"] = (...asked) =>
+    providerUseOf(this.#database, ...asked);
 
-  providerNames(organization: string, most: number): Promise<ReadonlySet<string>> {
-    return providerNamesOf(this.#database, organization, most);
-  }
+  readonly providerNames: AuditStore["providerNames"] = (...asked) =>
+    providerNamesOf(this.#database, ...asked);
 
   async usage(organization: string): Promise<AuditUsage> {
     const usage = await usageOf(this.#database, organization);

@@ -1,19 +1,9 @@
 import { BUCKETS } from "../../core/assigned-version.ts";
 import type { Expected, Selector } from "../../core/assignment.ts";
 import { labelOf, sortedLabels, type Labels } from "../../core/labels.ts";
-import type { Quota } from "../../core/quota.ts";
-import type { Heartbeat } from "../../fleet/schema.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
-import type {
-  FleetCounts,
-  FleetPage,
-  FleetQuery,
-  FleetStore,
-  ForgottenRuntimes,
-  Kept,
-  PolicyCount,
-  StoredRuntime,
-} from "../../fleet/store.ts";
+import type { FleetCounts, FleetPage, FleetQuery, FleetStore } from "../../fleet/store.ts";
+import type { ForgottenRuntimes, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Database } from "./database.ts";
 import type { FleetReports } from "./fleet-reports.ts";
@@ -56,16 +46,8 @@ export class PostgresFleet implements FleetStore {
     this.#reports = reports;
   }
 
-  heartbeat(
-    organization: string,
-    heartbeat: Heartbeat,
-    at: number,
-    kept: Kept,
-    quota?: Quota,
-    labelQuota?: Quota,
-  ): void {
-    this.#reports.report(organization, { heartbeat, at, kept, quota, labelQuota });
-  }
+  readonly heartbeat: FleetStore["heartbeat"] = (id, heartbeat, at, kept, quota, labelQuota) =>
+    this.#reports.report(id, { heartbeat, at, kept, quota, labelQuota });
 
   async page(
     organization: string,

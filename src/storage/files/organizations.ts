@@ -110,13 +110,8 @@ export class FileOrganizations implements OrganizationStore {
     });
   }
 
-  rename(
-    id: string,
-    name: string,
-    updatedAt: string,
-    seen?: (before: Organization) => void,
-  ): Promise<Organization | undefined> {
-    return this.changes.run(async () => {
+  readonly rename: OrganizationStore["rename"] = (id, name, updatedAt, seen) =>
+    this.changes.run(async () => {
       const before = this.#records.get(id);
       if (!before) return undefined;
       seen?.(before);
@@ -129,7 +124,6 @@ export class FileOrganizations implements OrganizationStore {
       this.#records.set(id, after);
       return after;
     });
-  }
 
   async #writeNew(created: Organization, writeUsers: () => Promise<void>): Promise<void> {
     const { directory, organization } = this.#layout.organization(created.id);

@@ -57,18 +57,12 @@ export class FileProviderOverrides implements ProviderOverrideStore {
     return this.#organizations.get(organization) ?? NONE;
   }
 
-  set(
-    organization: string,
-    provider: string,
-    status: ProviderStatus,
-    seen?: (before: ProviderStatus | undefined) => void,
-  ): Promise<void> {
-    return this.changes.run(() => {
+  readonly set: ProviderOverrideStore["set"] = (organization, provider, status, seen) =>
+    this.changes.run(() => {
       const overrides = this.all(organization);
       seen?.(overrides.get(provider));
       return this.#commit(organization, new Map([...overrides, [provider, status]]));
     });
-  }
 
   lift(organization: string, provider: string): Promise<boolean> {
     return this.changes.run(async () => {

@@ -1,5 +1,4 @@
 import type { Expected, OpenRollout } from "../../core/assignment.ts";
-import type { Awaitable } from "../../core/caller.ts";
 import { list, object, string } from "../../core/schema-parts.ts";
 import { validate } from "../../core/validate.ts";
 import { rollout as rolloutSchema, type Rollout } from "../../rollouts/schema.ts";
@@ -82,12 +81,8 @@ export class FileRollouts implements RolloutStore {
     });
   }
 
-  update(
-    organization: string,
-    id: string,
-    change: (rollout: Rollout) => Awaitable<Rollout>,
-  ): Promise<Rollout | undefined> {
-    return this.changes.run(async () => {
+  readonly update: RolloutStore["update"] = (organization, id, change) =>
+    this.changes.run(async () => {
       const { rollouts, fetched } = this.#of(organization);
       const before = rollouts.find((one) => one.id === id);
       if (before === undefined) return undefined;
@@ -96,7 +91,6 @@ export class FileRollouts implements RolloutStore {
       await this.#commit(organization, next, fetched);
       return after;
     });
-  }
 
   get(organization: string, id: string): Rollout | undefined {
     return this.#of(organization).rollouts.find((one) => one.id === id);

@@ -80,12 +80,8 @@ export class FileUsers implements UserStore {
     });
   }
 
-  change(
-    organization: string,
-    id: string,
-    change: (user: StoredUser) => StoredUser,
-  ): Promise<StoredUser | undefined> {
-    return this.#queue.run(async () => {
+  readonly change: UserStore["change"] = (organization, id, change) =>
+    this.#queue.run(async () => {
       const before = this.get(organization, id);
       if (!before) return undefined;
       const after = change(before);
@@ -98,7 +94,6 @@ export class FileUsers implements UserStore {
       this.#byEmail.set(emailKey(after.email), after);
       return after;
     });
-  }
 
   remove(organization: string, id: string): Promise<boolean> {
     return this.#queue.run(async () => {

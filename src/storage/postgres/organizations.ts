@@ -75,13 +75,8 @@ export class PostgresOrganizations implements OrganizationStore {
     });
   }
 
-  rename(
-    id: string,
-    name: string,
-    updatedAt: string,
-    seen?: (before: Organization) => void,
-  ): Promise<Organization | undefined> {
-    return this.#session.change(async (transaction) => {
+  readonly rename: OrganizationStore["rename"] = (id, name, updatedAt, seen) =>
+    this.#session.change(async (transaction) => {
       const [row] = await transaction.query<Row>(
         `SELECT ${COLUMNS} FROM organizations WHERE id = $1 FOR UPDATE`,
         [toText(id)],
@@ -96,7 +91,6 @@ export class PostgresOrganizations implements OrganizationStore {
       ]);
       return { ...before, name, updated_at: updatedAt };
     });
-  }
 }
 
 function organizationOf({ id, name, created_at, updated_at }: Row): Organization {

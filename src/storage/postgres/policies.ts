@@ -109,14 +109,8 @@ export class PostgresPolicies implements PolicyStore {
     });
   }
 
-  activate(
-    organization: string,
-    version: string,
-    at: string,
-    by: string,
-    seen?: (active: string) => void,
-  ): Promise<Policy | undefined> {
-    return this.#session.change(async (transaction) => {
+  readonly activate: PolicyStore["activate"] = (organization, version, at, by, seen) =>
+    this.#session.change(async (transaction) => {
       const head = await lockHead(transaction, organization);
       seen?.(fromText(head?.version ?? ""));
       const known = await readVersion(transaction, organization, version);
@@ -129,7 +123,6 @@ export class PostgresPolicies implements PolicyStore {
       await setActive(transaction, organization, version, at, by);
       return readVersion(transaction, organization, version);
     });
-  }
 
   async active(organization: string): Promise<Policy | undefined> {
     const head = await this.#heads.get(organization);

@@ -25,13 +25,8 @@ export class PostgresProviderOverrides implements ProviderOverrideStore {
     return new Map(rows.map(({ provider, status }) => [fromText(provider), status]));
   }
 
-  set(
-    organization: string,
-    provider: string,
-    status: ProviderStatus,
-    seen?: (before: ProviderStatus | undefined) => void,
-  ): Promise<void> {
-    return this.#session.change(async (transaction) => {
+  readonly set: ProviderOverrideStore["set"] = (organization, provider, status, seen) =>
+    this.#session.change(async (transaction) => {
       await lockOrganization(transaction, organization);
       const [before] = await transaction.query<Row>(
         "SELECT status FROM provider_overrides WHERE organization_id = $1 AND provider = $2",
@@ -44,7 +39,6 @@ export class PostgresProviderOverrides implements ProviderOverrideStore {
         [organization, toText(provider), status],
       );
     });
-  }
 
   lift(organization: string, provider: string): Promise<boolean> {
     return this.#session.change(async (transaction) => {

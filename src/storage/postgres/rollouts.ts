@@ -1,5 +1,4 @@
 import type { Expected, OpenRollout } from "../../core/assignment.ts";
-import type { Awaitable } from "../../core/caller.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
 import { expectedOf, isOpen, openRolloutOf } from "../../rollouts/state.ts";
 import {
@@ -81,12 +80,8 @@ export class PostgresRollouts implements RolloutStore {
     });
   }
 
-  update(
-    organization: string,
-    id: string,
-    change: (rollout: Rollout) => Awaitable<Rollout>,
-  ): Promise<Rollout | undefined> {
-    return this.#session.change(async (transaction) => {
+  readonly update: RolloutStore["update"] = (organization, id, change) =>
+    this.#session.change(async (transaction) => {
       await lockOrganization(transaction, organization);
       const [before] = await read(transaction, organization, "AND id = $2", [toText(id)]);
       if (before === undefined) return undefined;
@@ -102,7 +97,6 @@ export class PostgresRollouts implements RolloutStore {
       }
       return after;
     });
-  }
 
   async get(organization: string, id: string): Promise<Rollout | undefined> {
     return (await read(this.#session, organization, "AND id = $2", [toText(id)]))[0];

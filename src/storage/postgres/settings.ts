@@ -17,12 +17,8 @@ export class PostgresSettings implements SettingsStore {
     return read(this.#session, organization);
   }
 
-  replace(
-    organization: string,
-    settings: readonly Setting[],
-    seen?: (before: readonly Setting[]) => void,
-  ): Promise<void> {
-    return this.#session.change(async (transaction) => {
+  readonly replace: SettingsStore["replace"] = (organization, settings, seen) =>
+    this.#session.change(async (transaction) => {
       await lockOrganization(transaction, organization);
       seen?.(await read(transaction, organization));
       await transaction.run("DELETE FROM settings WHERE organization_id = $1", [organization]);
@@ -37,7 +33,6 @@ export class PostgresSettings implements SettingsStore {
         ],
       );
     });
-  }
 }
 
 async function read(

@@ -76,12 +76,8 @@ export class PostgresUsers implements UserStore {
     });
   }
 
-  change(
-    organization: string,
-    id: string,
-    change: (user: StoredUser) => StoredUser,
-  ): Promise<StoredUser | undefined> {
-    return this.#session.change(async (transaction) => {
+  readonly change: UserStore["change"] = (organization, id, change) =>
+    this.#session.change(async (transaction) => {
       const before = await lockUser(transaction, organization, id);
       if (!before) return undefined;
       const after = change(before);
@@ -93,7 +89,6 @@ export class PostgresUsers implements UserStore {
       );
       return after;
     });
-  }
 
   remove(organization: string, id: string): Promise<boolean> {
     return this.#session.change(async (transaction) => {

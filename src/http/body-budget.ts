@@ -30,6 +30,8 @@ export class BodyBudget {
   readonly #waiting: Waiting[] = [];
   readonly #shares = new FairShare<() => void>();
   #inWork = 0;
+  /** Whether a body has begun in this turn of the event loop. */
+  #pauses = false;
 
   /**
    * @param limit the most bytes of all bodies in flight
@@ -68,27 +70,33 @@ export class BodyBudget {
   }
 
   /**
-   * Calls `start` when a large body may be processed: at once if there is room, otherwise in the order of
-   * the calls. Call `release` once, when the request is answered.
+   * Calls `start` when a large body may be processed: at once if there is room and none has begun in this turn of the
+   * event loop, otherwise in the order of the calls. Call `release` once, when the request is answered.
    */
   work(bytes: number, start: (release: () => void) => void): void {
     this.#waiting.push({ bytes, start });
     this.#admit();
   }
 
+  /** Begins at most one body in each turn of the event loop, so that other requests are served in between. */
   #admit(): void {
-    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      const { bytes, start } = next;
-      if (this.#inWork > 0 && this.#inWork + bytes > this.#workLimit) return;
-      this.#waiting.shift();
-      this.#inWork += bytes;
+    const [next] = this.#waiting;
+    if (this.#pauses || !next) return;
+    const { bytes, start } = next;
+    if (this.#inWork > 0 && this.#inWork + bytes > this.#workLimit) return;
+    this.#waiting.shift();
+    this.#inWork += bytes;
+    this.memory.workOn(bytes);
+    this.#pauses = true;
+    setImmediate(() => {
+      this.#pauses = false;
+      this.#admit();
+    });
+    start(() => {
+      this.#inWork -= bytes;
       this.memory.workOn(bytes);
-      start(() => {
-        this.#inWork -= bytes;
-        this.memory.workOn(bytes);
-        setImmediate(() => this.#admit()); // other requests are served between two large bodies
-      });
-    }
+      this.#admit();
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { BodyBudget } from "../../src/http/body-budget.ts";
 import { BodyPieces } from "../../src/http/body-pieces.ts";
@@ -73,6 +74,21 @@ test("a handler that waits without holding the budget lets the next large body b
   assert.equal(budget.inWork, 0);
 });
 
+test("at most one large body begins in each turn of the event loop", async () => {
+  const budget = new BodyBudget(8 << 20);
+  let begun = 0;
+  for (let body = 0; body < 3; body++) {
+    budget.work(300 * KIB, (release) => {
+      begun++;
+      release();
+    });
+  }
+  for (const expected of [1, 2, 3]) {
+    assert.equal(begun, expected);
+    await turn();
+  }
+});
+
 test("the blocks of large bodies are lent and returned, and the memory of a flood is freed", () => {
   const budget = new BodyBudget(64 << 20);
   const { memory } = budget;
@@ -109,14 +125,17 @@ test("a body that arrives in pieces of any size is joined as it was sent", () =>
   assert.equal(budget.held, 0);
 });
 
-test("the garbage collector gets hints after large bodies, not after usual ones", () => {
+test("the garbage collector gets hints after large bodies, not after usual ones", async () => {
   const budget = new BodyBudget(64 << 20, 8 << 20);
-  const work = (bytes: number): void => budget.work(bytes, (release) => release());
-  for (let i = 0; i < 8; i++) work(1 << 19);
+  const work = async (bytes: number): Promise<void> => {
+    budget.work(bytes, (release) => release());
+    await turn();
+  };
+  for (let i = 0; i < 8; i++) await work(1 << 19);
   assert.equal(budget.memory.hints, 0);
-  work(2 << 20);
+  await work(2 << 20);
   assert.equal(budget.memory.hints, 1);
-  work(5 << 20);
+  await work(5 << 20);
   assert.equal(budget.memory.hints, 3);
 });
 

@@ -13,21 +13,23 @@ export interface Sent {
   readonly sent: number;
   /** The number of events that the service refuses as invalid, and of damaged lines. */
   readonly dropped: number;
+  /** The reason why the remaining events stay in the spool: the service cannot take them now. */
+  readonly failure?: Error;
 }
 
-/**
- * Sends everything in the spool, oldest first. Events are removed once the service has stored them.
- *
- * @throws Error if the service cannot take events now; the remaining events stay in the spool
- */
+/** Sends everything in the spool, oldest first. Events are removed once the service has stored them. */
 export async function sendSpool(directory: string, service: Service): Promise<Sent> {
   const [sending, ...others] = SPOOL_FILES.map((name) => join(directory, name));
   const total = { sent: 0, dropped: 0 };
   if (sending === undefined) return total;
-  for (const path of [sending, ...others]) {
-    if (!existsSync(path)) continue;
-    if (path !== sending) renameSync(path, sending);
-    await sendFile(sending, service, total);
+  try {
+    for (const path of [sending, ...others]) {
+      if (!existsSync(path)) continue;
+      if (path !== sending) renameSync(path, sending);
+      await sendFile(sending, service, total);
+    }
+  } catch (error) {
+    return { ...total, failure: error as Error }; // what was dropped until then must be reported too
   }
   return total;
 }
@@ -40,7 +42,8 @@ interface Total {
 async function sendFile(path: string, service: Service, total: Total): Promise<void> {
   const lines = readFileSync(path, "utf8").split("\n");
   const events = lines.flatMap((line) => eventIn(line) ?? []);
-  total.dropped += lines.filter((line) => line !== "").length - events.length;
+  const damaged = lines.filter((line) => line !== "").length - events.length;
+  total.dropped += damaged;
   for (let at = 0; at < events.length;) {
     let end = at;
     for (let length = 0; end < events.length && end - at < BATCH_EVENTS; end++) {
@@ -50,13 +53,21 @@ async function sendFile(path: string, service: Service, total: Total): Promise<v
     try {
       await sendBatch(events.slice(at, end), service, total);
     } catch (error) {
-      const left = events.slice(at).map((event) => `${JSON.stringify(event)}\n`);
-      replaceFile(path, left.join(""), 0o600);
+      if (at + damaged > 0) keepOnly(events.slice(at), path);
       throw error;
     }
     at = end;
   }
   rmSync(path, { force: true });
+}
+
+/** Removes what was sent or dropped. If the disk is full, all remain: the service stores each once. */
+function keepOnly(events: readonly SpooledEvent[], path: string): void {
+  try {
+    replaceFile(path, events.map((event) => `${JSON.stringify(event)}\n`).join(""), 0o600);
+  } catch {
+    // They are sent again.
+  }
 }
 
 function eventIn(line: string): SpooledEvent | undefined {

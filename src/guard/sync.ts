@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
 import { printable } from "../core/printable.ts";
@@ -83,15 +83,19 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
 function takeLock(path: string, now: number): boolean {
   for (let attempts = 0; attempts < 2; attempts++) {
     try {
-      const file = openSync(path, "wx", 0o600);
-      writeSync(file, String(process.pid));
-      closeSync(file);
-      return true;
+      closeSync(openSync(path, "wx", 0o600));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       if (isAlive(path, now)) return false;
       rmSync(path, { force: true });
+      continue;
     }
+    try {
+      writeFileSync(path, String(process.pid));
+    } catch {
+      // The disk is full. The spool must be sent nevertheless: that frees space.
+    }
+    return true;
   }
   return false;
 }
@@ -99,7 +103,9 @@ function takeLock(path: string, now: number): boolean {
 function isAlive(path: string, now: number): boolean {
   try {
     if (Math.abs(now - statSync(path).mtimeMs) > STALE_MS) return false;
-    process.kill(Number(readFileSync(path, "utf8")) || NaN, 0);
+    const holder = readFileSync(path, "utf8");
+    // An empty lock is about to be written, or its disk is full.
+    if (holder !== "") process.kill(Number(holder) || NaN, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
@@ -170,11 +176,12 @@ async function beat(guard: Guard, service: Service): Promise<string> {
 
 async function send(guard: Guard, service: Service): Promise<string> {
   const { directory } = guard.place.settings;
-  const { sent, dropped } = await sendSpool(directory, service);
+  const { sent, dropped, failure } = await sendSpool(directory, service);
   if (dropped > 0) {
     const message = `${quantity(dropped, "event")} could not be sent: damaged, or refused by the service`;
     const note = guard.note(message);
     spool(directory, note, () => note);
   }
+  if (failure !== undefined) throw failure;
   return `${sent} events`;
 }

@@ -1,4 +1,5 @@
 /** The built guard as processes of its own, as agents and people start it. */
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -7,7 +8,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Scope } from "../support/start.ts";
 
-const GUARD = fileURLToPath(new URL("../../dist/guard/main.cjs", import.meta.url));
+/** The built program that hooks start. */
+export const GUARD = fileURLToPath(new URL("../../dist/guard/main.cjs", import.meta.url));
 
 /** The end of a process. */
 export interface Ended {
@@ -82,4 +84,25 @@ export async function newMachine(
   const home = await mkdtemp(join(tmpdir(), "signalbox-guard-"));
   t.after(() => rm(home, { recursive: true, force: true }));
   return new GuardMachine(home, settings);
+}
+
+/** Makes a machine that has fetched the policy. Nothing is sent until `send`. */
+export async function syncedMachine(
+  t: Scope,
+  url: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<GuardMachine> {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: url, ...more });
+  await send(machine);
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "false";
+  return machine;
+}
+
+/** Sends everything in the spool. */
+export async function send(machine: GuardMachine): Promise<void> {
+  const env = { ...machine.env };
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  const { code, error } = await machine.run(["sync"]);
+  Object.assign(machine.env, env);
+  assert.deepEqual([code, error], [0, ""]);
 }

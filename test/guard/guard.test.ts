@@ -17,8 +17,8 @@ import { fileURLToPath } from "node:url";
 import { directoryFault } from "../../src/guard/directory.ts";
 import { HALF_SPOOL_BYTES, SPOOL_FILES } from "../../src/guard/spool.ts";
 import { startCuttingProxy } from "../support/cutting-proxy.ts";
-import { start } from "../support/start.ts";
-import { newMachine, type GuardMachine } from "./guard-process.ts";
+import { type Scope, start } from "../support/start.ts";
+import { newMachine, send, syncedMachine, type GuardMachine } from "./guard-process.ts";
 import { RECORDED } from "./recorded-payloads.ts";
 
 const POLICY = `schema: signalbox/policy/v1
@@ -36,24 +36,7 @@ rules:
 const app = await start({ after });
 await app.post("/api/public/policies", { version: "v1", yaml: POLICY });
 
-async function synced(
-  t: { after(end: () => Promise<void>): void },
-  more: Record<string, string> = {},
-) {
-  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url, ...more });
-  const { code, error } = await machine.run(["sync"]);
-  assert.deepEqual([code, error], [0, ""]);
-  machine.env["RUNTIME_PORTAL_ENABLED"] = "false"; // nothing is sent until a test says so
-  return machine;
-}
-
-async function send(machine: GuardMachine): Promise<void> {
-  const env = { ...machine.env };
-  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
-  const { code, error } = await machine.run(["sync"]);
-  Object.assign(machine.env, env);
-  assert.deepEqual([code, error], [0, ""]);
-}
+const synced = (t: Scope, more: Record<string, string> = {}) => syncedMachine(t, app.url, more);
 
 const spooled = (machine: GuardMachine): readonly Record<string, unknown>[] =>
   readFileSync(join(machine.directory, "spool.jsonl"), "utf8")

@@ -64,11 +64,11 @@ export function homeDirectory(): string {
  */
 export function readSettings(env: Environment, isTrusted: boolean): GuardSettings {
   const directory = guardDirectory(env);
-  const saved = isTrusted && directory !== "" ? savedSettings(directory) : {};
+  const faults: string[] = [];
+  const saved = isTrusted && directory !== "" ? savedSettings(directory, faults) : {};
   const value = (name: (typeof SAVED_VARIABLES)[number]) => env[name] || saved[name] || undefined;
   const base = value("RUNTIME_PORTAL_BASE_URL") ?? "http://127.0.0.1:8080";
   const prefix = value("RUNTIME_PORTAL_PATH_PREFIX") ?? "/api/public";
-  const faults: string[] = [];
   const either = (name: "GUARD_MODE" | "GUARD_FAIL", usual: string, other: string): string => {
     const given = value(name) ?? usual;
     if (given !== usual && given !== other)
@@ -97,13 +97,18 @@ export function userName(env: Environment): string {
   }
 }
 
-function savedSettings(directory: string): Environment {
+/** The saved settings. Of a file that cannot be read, only the strictest choice that it may contain is known. */
+function savedSettings(directory: string, faults: string[]): Environment {
   try {
     const saved: unknown = JSON.parse(readFileSync(join(directory, SETTINGS_FILE), "utf8"));
     const pairs = Object.entries(saved as object).filter(([, value]) => typeof value === "string");
     return Object.fromEntries(pairs) as Environment;
-  } catch {
-    return {};
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    faults.push(
+      `${SETTINGS_FILE}: cannot be read: mend it, or remove it and run signalbox guard setup`,
+    );
+    return { GUARD_FAIL: "closed" };
   }
 }
 

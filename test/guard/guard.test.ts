@@ -436,6 +436,15 @@ test("a setting that is not understood is named, and does not switch the guard o
   assert.deepEqual([setup.code, /GUARD_FAIL: was "ajar"/.test(setup.error)], [1, true]);
 });
 
+test("saved settings that cannot be read are named, and commands that cannot be decided are denied", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_ENABLED: "false" });
+  await mkdir(machine.directory, { mode: 0o700 });
+  writeFileSync(join(machine.directory, "settings.json"), '{"GUARD_FAIL":"clo');
+  const { code, error } = await machine.hook("claude-code", withCommand("ls"));
+  assert.equal(code, 2);
+  assert.match(error, /settings\.json: cannot be read/);
+});
+
 test("a user without a home directory is told to set GUARD_DIR", () => {
   assert.match(directoryFault("") ?? "", /^GUARD_DIR: expected a directory/);
 });

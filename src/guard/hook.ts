@@ -14,7 +14,7 @@ const REFUSED = 2;
 
 /**
  * Answers the hook of an agent: reads its payload on the standard input, decides, and refuses in the agent's own form.
- * To allow something, it prints nothing, so that the agent's own rules still apply.
+ * To allow something, it prints nothing if the agent takes that, so that the agent's own rules still apply.
  *
  * @returns the exit code
  */
@@ -28,7 +28,7 @@ export async function runHook(name: string, machine: Machine): Promise<number> {
   const guard = new Guard(machine);
   const ruling = rulingOn(guard, name, agent);
   await guard.startSync();
-  return answer(agent, ruling, machine);
+  return answer(agent, ruling, guard.place.settings.failsClosed, machine);
 }
 
 function rulingOn(guard: Guard, name: string, agent: Agent): Ruling {
@@ -47,8 +47,16 @@ function rulingOn(guard: Guard, name: string, agent: Agent): Ruling {
   return guard.decide(attempt);
 }
 
-function answer({ denial }: Agent, { refusal }: Ruling, machine: Machine): number {
-  if (refusal === undefined) return 0;
+function answer(
+  { denial, permission }: Agent,
+  { refusal }: Ruling,
+  failsClosed: boolean,
+  machine: Machine,
+): number {
+  if (refusal === undefined) {
+    if (permission && failsClosed) machine.out(`${JSON.stringify(permission)}\n`);
+    return 0;
+  }
   const sentence = `Denied by Signalbox: ${refusal}`;
   if (denial === "exit") {
     machine.error(`${sentence}\n`);

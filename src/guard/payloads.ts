@@ -15,6 +15,8 @@ export interface Agent {
   read(payload: Payload): Attempt | undefined;
   /** The form of a refusal: exit code 2 and the reason on the standard error, or JSON on the standard output. */
   readonly denial: "exit" | ((reason: string) => object);
+  /** The answer that allows, if the agent takes silence for a failed hook where `setup` has it refuse after failures. */
+  readonly permission?: object;
 }
 
 /** The agents by the names that `guard hook` takes. */
@@ -22,7 +24,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map<string, Agent>([
   ["claude-code", { read: (one) => likeClaude(one, "claude-code"), denial: "exit" }],
   ["codex", { read: (one) => likeClaude(one, "codex"), denial: "exit" }],
   ["gemini-cli", { read: gemini, denial: "exit" }],
-  ["cursor", { read: cursor, denial: "exit" }],
+  ["cursor", { read: cursor, denial: "exit", permission: { permission: "allow" } }],
   [
     "copilot",
     {

@@ -477,6 +477,22 @@ test("with GUARD_FAIL=closed, setup has agents refuse tools if the hook itself f
   assert.equal((await shown("cursor")).split("failClosed").length, 3); // both events before a tool
 });
 
+test("with GUARD_FAIL=closed, Cursor is told that a command may run: it would take silence for a failure", async (t) => {
+  const machine = await synced(t);
+  const payload = {
+    hook_event_name: "beforeShellExecution",
+    conversation_id: "c",
+    command: "ls",
+  };
+  assert.equal((await machine.hook("cursor", payload)).out, "");
+  machine.env["GUARD_FAIL"] = "closed";
+  const allowed = await machine.hook("cursor", payload);
+  assert.deepEqual([allowed.code, allowed.out], [0, '{"permission":"allow"}\n']);
+  const denied = await machine.hook("cursor", { ...payload, command: "git push" });
+  assert.deepEqual([denied.code, denied.out], [2, ""]);
+  assert.equal((await machine.hook("claude-code", withCommand("ls"))).out, "");
+});
+
 test("doctor does not run a program that a project names as the hook", async (t) => {
   const machine = await newMachine(t, { RUNTIME_PORTAL_ENABLED: "false" });
   await mkdir(join(machine.home, ".claude"));

@@ -18,7 +18,7 @@ import { directoryFault } from "../../src/guard/directory.ts";
 import { HALF_SPOOL_BYTES, SPOOL_FILES } from "../../src/guard/spool.ts";
 import { startCuttingProxy } from "../support/cutting-proxy.ts";
 import { type Scope, start } from "../support/start.ts";
-import { newMachine, send, syncedMachine, type GuardMachine } from "./guard-process.ts";
+import { GUARD, newMachine, send, syncedMachine, type GuardMachine } from "./guard-process.ts";
 import { RECORDED } from "./recorded-payloads.ts";
 
 const POLICY = `schema: signalbox/policy/v1
@@ -404,6 +404,7 @@ for (const [args, said] of [
   [["frobnicate"], /no command "frobnicate"/],
   [["setup", "emacs"], /expected one agent of/],
   [["hook", "emacs"], /"emacs" is not an agent/],
+  [["hook"], /"" is not an agent/],
   [["exec"], /expected a command/],
   [["exec", "--consumer", "cat", "ls"], /expected human, ai or ci/],
   [["sync", "--every", "soon"], /expected a time such as 30s or 5m/],
@@ -491,6 +492,10 @@ test("with GUARD_FAIL=closed, Cursor is told that a command may run: it would ta
   const denied = await machine.hook("cursor", { ...payload, command: "git push" });
   assert.deepEqual([denied.code, denied.out], [2, ""]);
   assert.equal((await machine.hook("claude-code", withCommand("ls"))).out, "");
+});
+
+test("the program of hooks has only ASCII characters, which halves the time to compile it", () => {
+  assert.doesNotMatch(readFileSync(GUARD, "latin1"), /[^\0-\x7f]/);
 });
 
 test("doctor does not run a program that a project names as the hook", async (t) => {

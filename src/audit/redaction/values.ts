@@ -3,7 +3,7 @@
 export const MARK = "[redacted:";
 
 const MASKED =
-  /^(?:[*•x.…_-]{1,64}\/?|\[\^.*|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
+  /^(?:[*\u2022x.\u2026_-]{1,64}\/?|\[\^.*|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
 /** The name of a secret in place of it, as usage texts write it. */
 const PLACEHOLDER = /^(?:[A-Z]{1,20}_){0,4}(?:KEY|TOKEN|SECRET|PASSWORD|VALUE)$/;
 /** The beginning of a hashed password, as systems store it. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { stringify } from "yaml";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { examine } from "../../src/policies/examine.ts";
 import { evaluate, type PolicyDocument } from "../../src/policies/evaluate.ts";
@@ -17,7 +16,8 @@ import {
 const SCHEMA = "signalbox/policy/v1";
 
 function documentOf(value: NaiveDocument): PolicyDocument {
-  const { document, problems } = examine({ yaml: stringify(value), command: { command: "" } });
+  // JSON is YAML, and is written in far less time.
+  const { document, problems } = examine({ yaml: JSON.stringify(value), command: { command: "" } });
   assert.deepEqual(problems, []);
   return document as PolicyDocument;
 }
@@ -118,12 +118,10 @@ test("a replay agrees with the plainest implementation", () => {
           const after = tally.counts();
           const now = naiveDecision(candidate, known).decision;
           const was = base ? naiveDecision(base, known).decision : decision;
-          const isSure = [candidate, ...(base ? [base] : [])].every((document) =>
-            possible(known).every(
-              (one) =>
-                naiveDecision(document, one).decision === naiveDecision(document, known).decision,
-            ),
-          );
+          const isSure = [candidate, ...(base ? [base] : [])].every((document) => {
+            const { decision: own } = naiveDecision(document, known);
+            return possible(known).every((one) => naiveDecision(document, one).decision === own);
+          });
           if (after.evaluated === counts.evaluated) {
             leftOut++;
             // Of an event with all its values, only a missing decision prevents a comparison.

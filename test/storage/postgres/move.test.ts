@@ -6,6 +6,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { appendFile, cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { move } from "../../../src/cli/move/move.ts";
 import { configFromOptions } from "../../../src/config.ts";
@@ -285,7 +286,8 @@ test("a move that is killed again and again ends with the same data", { skip }, 
     for (let round = 1; round <= 3; round++) {
       const moving = launchMove(source, target);
       const goal = (await stored()) + Math.random() * (bytes / 5) + 1;
-      while ((await stored()) < goal && moving.child.exitCode === null);
+      // A pause leaves the processors to the move, and lets its end arrive.
+      while ((await stored()) < goal && moving.child.exitCode === null) await pause(2);
       moving.child.kill("SIGKILL");
       await moving.ended;
     }

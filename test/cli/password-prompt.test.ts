@@ -60,17 +60,12 @@ test("empty input is refused, and Ctrl-C ends the prompt", async () => {
 
 /** Runs `user add` in a pseudo-terminal, types at the prompt, and returns the code and all output. */
 async function atTerminal(t: TestContext, dataDir: string, typed: string) {
-  const program = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
+  const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
   const add = "user add --email ada@example.com --role viewer";
-  const child = spawn(
-    "script",
-    [
-      "-qec",
-      `"${process.execPath}" --import tsx "${program}" ${add} --data "${dataDir}"`,
-      "/dev/null",
-    ],
-    { env: { ...process.env, SHELL: "/bin/sh" } },
-  );
+  const command = `"${process.execPath}" "${program}" ${add} --data "${dataDir}"`;
+  const child = spawn("script", ["-qec", command, "/dev/null"], {
+    env: { ...process.env, SHELL: "/bin/sh" },
+  });
   t.after(() => child.kill("SIGKILL"));
   let shown = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

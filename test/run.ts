@@ -135,7 +135,7 @@ const flags = [
   "--test",
   "--test-reporter=spec",
   "--test-force-exit", // a failing test may leave a server open, and must not hang the run
-  `--test-timeout=${20 * 60_000}`, // of a batch, too
+  `--test-timeout=${30 * 60_000}`, // of a batch, too, on a busy machine
   // Two more than processors: tests of processes, browsers and databases wait more than they compute.
   `--test-concurrency=${availableParallelism() + 2}`,
 ];

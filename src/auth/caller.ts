@@ -4,6 +4,7 @@
  */
 import {
   DEFAULT_ORGANIZATION,
+  whenReady,
   type Awaitable,
   type Caller,
   type Credentials,
@@ -85,17 +86,12 @@ export function createCallerResolver(parts: CallerParts): CallerResolver {
     const token = authorization === undefined ? undefined : bearerToken(authorization);
     if (token === undefined && apiKey === undefined) return withoutCredentials(parts, demand);
     // An invalid token is reported before an invalid key.
-    return after(token === undefined ? undefined : findPerson(parts, demand, token), (person) =>
-      after(apiKey === undefined ? undefined : findKey(parts, apiKey), (key) =>
+    return whenReady(token === undefined ? undefined : findPerson(parts, demand, token), (person) =>
+      whenReady(apiKey === undefined ? undefined : findKey(parts, apiKey), (key) =>
         decide(parts, demand, person, key),
       ),
     );
   };
-}
-
-/** Calls `next` with a value, at once if the value is ready. */
-function after<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** The token of a Bearer header, `""` for a header without a token; `undefined` for every other scheme. */
@@ -161,7 +157,9 @@ function findPerson(parts: CallerParts, demand: Demand, token: string): Awaitabl
   const claims = verifyToken(token, parts.secret, parts.now() / 1_000);
   if (!claims) throw tokenRefused();
   const shown = { id: tokenId(token), exp: claims.exp, cv: claims.cv };
-  return after(parts.users.findById(claims.sub), (found) => personOf(claims, shown, found, demand));
+  return whenReady(parts.users.findById(claims.sub), (found) =>
+    personOf(claims, shown, found, demand),
+  );
 }
 
 function personOf(
@@ -186,7 +184,7 @@ function personOf(
 
 function findKey({ keys, now }: CallerParts, text: string): Awaitable<KnownKey> {
   const hash = hashApiKey(text);
-  return after(hash === undefined ? undefined : keys.findByHash(hash), (key) => {
+  return whenReady(hash === undefined ? undefined : keys.findByHash(hash), (key) => {
     if (!key || key.revoked || hasExpired(key, now)) {
       throw new Unauthenticated("The API key is unknown, was revoked or has expired");
     }

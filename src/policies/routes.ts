@@ -1,4 +1,4 @@
-import type { Awaitable } from "../core/caller.ts";
+import { whenReady, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput, NotFound } from "../core/errors.ts";
 import { integer, string, word } from "../core/schema-parts.ts";
@@ -230,8 +230,9 @@ function answerRuntime(
   { policies, assignments }: Needs,
 ): Awaitable<Reply> {
   if (runtime === "") return answerActive(policies.active(organization), tag);
-  const candidate = assignments.candidate(organization, runtime);
-  return answerAssigned(candidate, () => policies.active(organization), tag);
+  return whenReady(assignments.candidate(organization, runtime), (candidate) =>
+    answerActive(candidate ?? policies.active(organization), tag),
+  );
 }
 
 /** Answers a conditional GET of the active policy; at once if the store answers at once. */
@@ -239,21 +240,10 @@ function answerActive(
   found: Awaitable<Policy | undefined>,
   ifNoneMatch: string | undefined,
 ): Awaitable<Reply> {
-  if (found instanceof Promise) return found.then((policy) => answerActive(policy, ifNoneMatch));
-  if (!found) throw new NotFound("No policy is active");
-  return conditional(representationOf(found), ifNoneMatch);
-}
-
-/** Answers with the version that is assigned to a runtime; at once if the stores answer at once. */
-function answerAssigned(
-  candidate: Awaitable<Policy | undefined>,
-  active: () => Awaitable<Policy | undefined>,
-  ifNoneMatch: string | undefined,
-): Awaitable<Reply> {
-  if (candidate instanceof Promise) {
-    return candidate.then((policy) => answerAssigned(policy, active, ifNoneMatch));
-  }
-  return answerActive(candidate ?? active(), ifNoneMatch);
+  return whenReady(found, (policy) => {
+    if (!policy) throw new NotFound("No policy is active");
+    return conditional(representationOf(policy), ifNoneMatch);
+  });
 }
 
 function noSuchVersion(version: string): string {

@@ -4,7 +4,7 @@
  * wait, and a runtime's answer is made again only if they have changed.
  */
 import type { Assignments, Expected } from "../core/assignment.ts";
-import { requireAccepted, type Awaitable } from "../core/caller.ts";
+import { requireAccepted, whenReady, type Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
@@ -81,8 +81,7 @@ export class VersionWaiters {
 
   /** The versions that runtimes of an organization get, as a text that changes with them. */
   versions(organization: string): Awaitable<string> {
-    const expected = this.#assignments.expected(organization);
-    return expected instanceof Promise ? expected.then(textOf) : textOf(expected);
+    return whenReady(this.#assignments.expected(organization), textOf);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { isSelected } from "../core/assigned-version.ts";
 import type { Assignments, Expected } from "../core/assignment.ts";
-import type { Awaitable } from "../core/caller.ts";
+import { whenReady, type Awaitable } from "../core/caller.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import type { Policy } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
@@ -50,23 +50,21 @@ export class RolloutAssignments implements Assignments {
   }
 
   assigned(organization: string, runtime: string): Awaitable<string> {
-    const selected = this.#selected(organization, runtime);
-    const versionOf = ({ expected, isCandidate }: Selected): string =>
-      isCandidate && expected.rollout ? expected.rollout.version : expected.active;
-    return selected instanceof Promise ? selected.then(versionOf) : versionOf(selected);
+    return whenReady(this.#selected(organization, runtime), ({ expected, isCandidate }) =>
+      isCandidate && expected.rollout ? expected.rollout.version : expected.active,
+    );
   }
 
   /** The policy of the open rollout if a runtime gets it, which is recorded as fetched; `undefined`: the active one. */
   candidate(organization: string, runtime: string): Awaitable<Policy | undefined> {
-    const selected = this.#selected(organization, runtime);
-    const policyOf = ({ expected: { rollout }, isCandidate }: Selected) => {
+    return whenReady(this.#selected(organization, runtime), ({ expected, isCandidate }) => {
+      const { rollout } = expected;
       if (!isCandidate || !rollout) return undefined;
       this.#record(organization, rollout.id, runtime);
       const known = this.#candidates.get(organization);
       if (known?.rollout === rollout.id) return known.policy;
       return this.#read(organization, rollout.id, rollout.version);
-    };
-    return selected instanceof Promise ? selected.then(policyOf) : policyOf(selected);
+    });
   }
 
   /** Stores which runtimes of the fleet have fetched; the names stay in memory if that fails. */
@@ -82,10 +80,9 @@ export class RolloutAssignments implements Assignments {
   }
 
   #selected(organization: string, runtime: string): Awaitable<Selected> {
-    const expected = this.#needs.rollouts.expected(organization);
-    return expected instanceof Promise
-      ? expected.then((read) => this.#select(organization, runtime, read))
-      : this.#select(organization, runtime, expected);
+    return whenReady(this.expected(organization), (expected) =>
+      this.#select(organization, runtime, expected),
+    );
   }
 
   #select(organization: string, name: string, expected: Expected): Awaitable<Selected> {
@@ -97,12 +94,9 @@ export class RolloutAssignments implements Assignments {
       return { expected, isCandidate: true };
     }
     const labels = needsLabels ? this.#needs.fleet.labels(organization, name) : undefined;
-    if (labels instanceof Promise) {
-      return labels.then((read) => {
-        return { expected, isCandidate: isSelected(rollout, { name, labels: read }) };
-      });
-    }
-    return { expected, isCandidate: isSelected(rollout, { name, labels }) };
+    return whenReady(labels, (own) => {
+      return { expected, isCandidate: isSelected(rollout, { name, labels: own }) };
+    });
   }
 
   async #read(organization: string, rollout: string, version: string): Promise<Policy | undefined> {

@@ -5,7 +5,7 @@
  * to does not count, and is overwritten if its version is published later. A failed publish is undone before the
  * next change.
  */
-import type { Awaitable } from "../../core/caller.ts";
+import { whenReady, type Awaitable } from "../../core/caller.ts";
 import { checkQuota, type Quota } from "../../core/quota.ts";
 import {
   freeVersion,
@@ -156,10 +156,7 @@ export class FilePolicies implements PolicyStore {
     const state = this.#of(organization);
     const known = state.versions.get(version);
     if (!known || known.policy.active) return known && state.active;
-    const yaml = this.#textOf(state, known);
-    return yaml instanceof Promise
-      ? yaml.then((read) => wholeOf(known, read))
-      : wholeOf(known, yaml);
+    return whenReady(this.#textOf(state, known), (yaml) => wholeOf(known, yaml));
   }
 
   async list(organization: string): Promise<readonly Policy[]> {

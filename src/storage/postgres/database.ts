@@ -9,17 +9,16 @@ import { CANCELED, codeOf, isBroken, outcomeUnknown, refusalFor } from "./faults
 import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
 import { repeatedly } from "./repeat.ts";
 
+/** A statement with its values. A named statement is prepared once on each connection. */
+type Statement = readonly [text: string, values?: readonly unknown[], name?: string];
+
 /** Runs statements: each in its own transaction, or all in one. */
 export interface Statements {
-  /** Runs a statement and returns its rows. A named statement is prepared once on each connection. */
-  query<Row extends object>(
-    text: string,
-    values?: readonly unknown[],
-    name?: string,
-  ): Promise<readonly Row[]>;
+  /** Runs a statement and returns its rows. */
+  query<Row extends object>(...statement: Statement): Promise<readonly Row[]>;
 
   /** Runs a statement and returns the number of rows that it changed. */
-  run(text: string, values?: readonly unknown[], name?: string): Promise<number>;
+  run(...statement: Statement): Promise<number>;
 }
 
 /** A transaction under way. It holds a connection until `commit` or `rollback` is called. */
@@ -73,12 +72,8 @@ export class Database implements Statements {
     return new Database(await loadDriver(), options);
   }
 
-  query<Row extends object>(
-    text: string,
-    values?: readonly unknown[],
-    name?: string,
-  ): Promise<readonly Row[]> {
-    return this.#pool.use(async (client) => rowsOf<Row>(await ask(client, text, values, name)));
+  query<Row extends object>(...statement: Statement): Promise<readonly Row[]> {
+    return this.#pool.use(async (client) => rowsOf<Row>(await ask(client, ...statement)));
   }
 
   /**
@@ -86,10 +81,10 @@ export class Database implements Statements {
    *
    * @throws Unavailable saying that the outcome is unknown, if the connection is lost meanwhile
    */
-  run(text: string, values?: readonly unknown[], name?: string): Promise<number> {
+  run(...statement: Statement): Promise<number> {
     return this.#pool.use(async (client) => {
       try {
-        return (await ask(client, text, values, name)).rowCount ?? 0;
+        return (await ask(client, ...statement)).rowCount ?? 0;
       } catch (error) {
         throw this.#isRefusedByServer(error) ? error : outcomeUnknown(error);
       }
@@ -137,9 +132,9 @@ export class Database implements Statements {
       if (!isOver) this.#pool.give(client, failure);
       isOver = true;
     };
-    const step = async (text: string, values?: readonly unknown[], name?: string) => {
+    const step = async (...statement: Statement) => {
       try {
-        return await ask(client, text, values, name);
+        return await ask(client, ...statement);
       } catch (error) {
         if (isBroken(error, driver)) broken = error;
         throw refusalFor(error, driver);
@@ -156,7 +151,7 @@ export class Database implements Statements {
       throw error;
     }
     return {
-      query: async <Row extends object>(...statement: Parameters<typeof step>) =>
+      query: async <Row extends object>(...statement: Statement) =>
         rowsOf<Row>(await step(...statement)),
       run: async (...statement) => (await step(...statement)).rowCount ?? 0,
       commit: async () => {
@@ -220,7 +215,7 @@ export async function numberFrom(
   return row?.n ?? 0;
 }
 
-function ask(client: PoolClient, text: string, values?: readonly unknown[], name?: string) {
+function ask(client: PoolClient, ...[text, values, name]: Statement) {
   return client.query({
     text,
     ...(values && { values: values as unknown[] }),

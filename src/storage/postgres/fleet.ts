@@ -11,6 +11,7 @@ import { forgetRuntime, lockFleet } from "./fleet-reports.ts";
 import { withLease } from "./leases.ts";
 import type { Session } from "./session.ts";
 import { fromText, SEPARATOR, toText } from "./text.ts";
+import { Values } from "./values.ts";
 
 interface Row {
   readonly name: string;
@@ -56,45 +57,46 @@ export class PostgresFleet implements FleetStore {
     offset: number,
     signal?: AbortSignal,
   ): Promise<FleetPage> {
-    const { where, values } = conditionOf(organization, query);
+    const values = new Values(organization);
+    const where = conditionOf(query, values);
     const [count] = await this.#database.search<{ total: number }>(
       `SELECT count(*) AS total FROM runtimes WHERE ${where}`,
-      values,
+      values.all,
       signal,
     );
     const total = count?.total ?? 0;
     if (offset >= total) return { runtimes: [], total };
     const rows = await this.#database.search<Row>(
       `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}
-        LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
-      [...values, limit === Infinity ? null : limit, offset],
+        LIMIT ${values.add(limit === Infinity ? null : limit)} OFFSET ${values.add(offset)}`,
+      values.all,
       signal,
     );
     return { runtimes: rows.map(runtimeOf), total };
   }
 
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
-    const { where, values } = conditionOf(organization, query);
+    const values = new Values(organization);
+    const where = conditionOf(query, values);
     // The query is sent now, not with the first slice: the list shows this moment. It is not sent as a search,
     // which might wait for a connection while later reports are written.
     const asked = this.#database.query<Seen>(
       `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
-      values,
+      values.all,
     );
     asked.catch(() => undefined); // the reader of the slices gets the error
     return this.#slicesOf(organization, asked);
   }
 
   async counts(organization: string, now: number, expected: Expected): Promise<FleetCounts> {
-    const values: unknown[] = [organization, now - ONLINE_MS, now - IDLE_MS];
-    const value = (given: unknown): string => `$${values.push(given)}`;
+    const values = new Values(organization, now - ONLINE_MS, now - IDLE_MS);
     const [counts] = await this.#session.query<FleetCounts>(
       `SELECT count(*) AS total,
               count(*) FILTER (WHERE last_seen > $2) AS online,
               count(*) FILTER (WHERE last_seen <= $2 AND last_seen > $3) AS idle,
-              count(*) FILTER (WHERE ${driftCondition(expected, now, value)}) AS drifted
+              count(*) FILTER (WHERE ${driftCondition(expected, now, values)}) AS drifted
          FROM runtimes WHERE organization_id = $1`,
-      values,
+      values.all,
     );
     return counts ?? { online: 0, idle: 0, drifted: 0, total: 0 };
   }
@@ -210,62 +212,54 @@ export class PostgresFleet implements FleetStore {
 }
 
 /** A query as a condition of SQL, with the same results as `fitting` of the fleet. */
-function conditionOf(
-  organization: string,
-  query: FleetQuery,
-): { readonly where: string; readonly values: readonly unknown[] } {
-  const values: unknown[] = [organization];
-  const value = (given: unknown): string => `$${values.push(given)}`;
+function conditionOf(query: FleetQuery, values: Values): string {
   const parts = ["organization_id = $1"];
   const { name, status, policy_version: version, label, drifted, q, now } = query;
-  if (name) parts.push(`name = ${value(toText(name))}`);
+  if (name) parts.push(`name = ${values.add(toText(name))}`);
   if (status !== undefined) {
     if (status !== "offline") {
-      parts.push(`last_seen > ${value(now - (status === "online" ? ONLINE_MS : IDLE_MS))}`);
+      parts.push(`last_seen > ${values.add(now - (status === "online" ? ONLINE_MS : IDLE_MS))}`);
     }
     if (status !== "online") {
-      parts.push(`last_seen <= ${value(now - (status === "idle" ? ONLINE_MS : IDLE_MS))}`);
+      parts.push(`last_seen <= ${values.add(now - (status === "idle" ? ONLINE_MS : IDLE_MS))}`);
     }
   }
-  if (version) parts.push(`policy_version = ${value(toText(version))}`);
+  if (version) parts.push(`policy_version = ${values.add(toText(version))}`);
   for (const wanted of label ?? []) {
-    parts.push(`labels @> ${value(JSON.stringify(labelOf(wanted)))}::jsonb`);
+    parts.push(`labels @> ${values.add(JSON.stringify(labelOf(wanted)))}::jsonb`);
   }
   if (drifted) {
-    const isDrifted = driftCondition(query, now, value);
+    const isDrifted = driftCondition(query, now, values);
     parts.push(drifted === "true" ? isDrifted : `(${isDrifted}) IS NOT TRUE`);
   }
-  if (q) parts.push(`strpos(search, ${value(toText(q.toLowerCase()))}) > 0`);
-  return { where: parts.join(" AND "), values };
+  if (q) parts.push(`strpos(search, ${values.add(toText(q.toLowerCase()))}) > 0`);
+  return parts.join(" AND ");
 }
 
-/** Gives a value its place in a statement. */
-type Placing = (value: unknown) => string;
-
 /** The drift of a runtime as a condition of SQL, with the same results as `isDrifted`. */
-function driftCondition({ active, rollout }: Expected, now: number, value: Placing): string {
+function driftCondition({ active, rollout }: Expected, now: number, values: Values): string {
   if (active === "") return "false";
-  const stages = rollout?.stages.map((stage) => selectorCondition(rollout.id, stage, value)) ?? [];
+  const stages = rollout?.stages.map((stage) => selectorCondition(rollout.id, stage, values)) ?? [];
   const assigned =
     rollout && stages.length > 0
-      ? `CASE WHEN ${stages.join(" OR ")} THEN ${value(toText(rollout.version))} ELSE ${value(toText(active))} END`
-      : value(toText(active));
-  return `last_seen > ${value(now - IDLE_MS)} AND coalesce(policy_version, '') NOT IN ('', ${assigned})`;
+      ? `CASE WHEN ${stages.join(" OR ")} THEN ${values.add(toText(rollout.version))} ELSE ${values.add(toText(active))} END`
+      : values.add(toText(active));
+  return `last_seen > ${values.add(now - IDLE_MS)} AND coalesce(policy_version, '') NOT IN ('', ${assigned})`;
 }
 
 /** A stage of a rollout as a condition of SQL, with the same results as `isSelected`. */
 function selectorCondition(
   rollout: string,
   { percent = 100, labels, names }: Selector,
-  value: Placing,
+  values: Values,
 ): string {
   const parts = ["true"];
-  if (names) parts.push(`name = ANY (${value([...names].map(toText))}::text[])`);
-  if (labels) parts.push(`coalesce(labels @> ${value(JSON.stringify(labels))}::jsonb, false)`);
+  if (names) parts.push(`name = ANY (${values.add([...names].map(toText))}::text[])`);
+  if (labels) parts.push(`coalesce(labels @> ${values.add(JSON.stringify(labels))}::jsonb, false)`);
   if (percent < 100) {
     // The hash of `bucketOf`, to which an encoded character counts as "?".
     const stable = `regexp_replace(name, '\uFDE0[\uFDD0-\uFDDF]{4}', '?', 'g')`;
-    const digest = `encode(sha256(convert_to(${value(`${rollout}\n`)}::text || ${stable}, 'UTF8')), 'hex')`;
+    const digest = `encode(sha256(convert_to(${values.add(`${rollout}\n`)}::text || ${stable}, 'UTF8')), 'hex')`;
     parts.push(
       `('x' || left(${digest}, 8))::bit(32)::bigint % ${BUCKETS} < ${(percent * BUCKETS) / 100}`,
     );

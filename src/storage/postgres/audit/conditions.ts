@@ -1,22 +1,8 @@
 /** Filters as conditions of SQL, with their values as parameters. */
 import { excluding } from "../../../audit/event-fields.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
+import type { Values } from "../values.ts";
 import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
-
-/** Collects the values of a statement. */
-export class Values {
-  readonly all: unknown[];
-
-  /** @param first the values of `$1` and so on */
-  constructor(...first: readonly unknown[]) {
-    this.all = [...first];
-  }
-
-  /** Adds a value and returns its placeholder, such as `$3`. */
-  add(value: unknown): string {
-    return `$${this.all.push(value)}`;
-  }
-}
 
 /** The filters that compare a column with a text. */
 const COLUMNS = [

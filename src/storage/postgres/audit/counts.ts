@@ -3,7 +3,8 @@ import type { AuditActivity, AuditFilter, AuditHistogram } from "../../../audit/
 import type { ProviderActivity } from "../../../audit/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
 import type { Database } from "../database.ts";
-import { conditionsOf, isCounted, Values } from "./conditions.ts";
+import { Values } from "../values.ts";
+import { conditionsOf, isCounted } from "./conditions.ts";
 import { fromText } from "../text.ts";
 import { daysOf, inDays, type CountedDays } from "./days.ts";
 import { columnOf, providerKey, providerOf } from "./records.ts";

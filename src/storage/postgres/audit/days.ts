@@ -4,7 +4,8 @@
  */
 import type { AuditFilter, AuditUsage } from "../../../audit/store.ts";
 import type { Database } from "../database.ts";
-import { conditionsOf, countedValuesOf, Values } from "./conditions.ts";
+import { Values } from "../values.ts";
+import { conditionsOf, countedValuesOf } from "./conditions.ts";
 
 /** An organization's events of one arrival day: the range of their timestamps, and the last row. */
 export interface ArrivalDay {

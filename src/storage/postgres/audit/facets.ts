@@ -12,7 +12,8 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditFacets, AuditFilter } from "../../../audit/store.ts";
 import type { Database } from "../database.ts";
 import { fromText } from "../text.ts";
-import { conditionsOf, Values } from "./conditions.ts";
+import { Values } from "../values.ts";
+import { conditionsOf } from "./conditions.ts";
 import { daysOf, inDays } from "./days.ts";
 import { SEARCH_PARTS } from "./records.ts";
 

@@ -1,6 +1,7 @@
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { Statements } from "../database.ts";
-import { conditionsOf, Values } from "./conditions.ts";
+import { Values } from "../values.ts";
+import { conditionsOf } from "./conditions.ts";
 
 /** The most rows of a portion, and the most text of a portion with several rows. */
 interface PortionSize {

@@ -5,7 +5,8 @@
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
 import type { Database } from "../database.ts";
-import { conditionsOf, isCounted, Values } from "./conditions.ts";
+import { Values } from "../values.ts";
+import { conditionsOf, isCounted } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
 import { hoursAt } from "./totals.ts";
 

@@ -5,7 +5,8 @@
 import type { AuditFilter } from "../../../audit/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
 import type { Database } from "../database.ts";
-import { conditionsOf, countedValuesOf, isCounted, isSearch, Values } from "./conditions.ts";
+import { Values } from "../values.ts";
+import { conditionsOf, countedValuesOf, isCounted, isSearch } from "./conditions.ts";
 import { daysOf, daysText, HEAD, inDays } from "./days.ts";
 import type { ArrivalDay, CountedDays, Moment, Range } from "./days.ts";
 

@@ -2,7 +2,6 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { CheckpointDelivery, type DeliveredLogs } from "./checkpoint-delivery.ts";
 import { KeptCopies } from "./kept-copies.ts";
-import { logHostOf } from "./log-host.ts";
 import {
   readSigningKeys,
   type KeptKey,
@@ -48,7 +47,8 @@ export async function openSigningParts(
   { now, log, key, keep, proofs }: SigningEngine,
 ): Promise<SigningParts> {
   const { checkpointFile: file, checkpointUrl: url } = settings;
-  const host = logHostOf(settings.baseUrl);
+  const { baseUrl } = settings;
+  const host = baseUrl === undefined ? "signalbox" : new URL(baseUrl).host;
   const prove: DeliveredLogs["prove"] = async (named, from, to) =>
     proofs()?.consistency(named, from, to);
   return {

@@ -1,30 +1,24 @@
-import type { AuditStore } from "../audit/store.ts";
 import { requireAccepted, type Actor, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Conflict, NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { string } from "../core/schema-parts.ts";
 import { formatTimestamp } from "../core/time.ts";
-import type { FleetStore } from "../fleet/store.ts";
 import { reply } from "../http/reply.ts";
 import { route, type Surface } from "../http/route.ts";
 import { nameOf } from "../policies/draft.ts";
 import type { PolicyStore } from "../policies/store.ts";
-import type { RolloutAssignments } from "./assignments.ts";
 import { begun, rolloutBody } from "./draft.ts";
 import { figuresOf } from "./figures.ts";
-import { readRollout, readRollouts } from "./reading.ts";
+import { readRollout, readRollouts, type ReadingNeeds } from "./reading.ts";
 import { rollout, rolloutList, rolloutStep, type Rollout } from "./schema.ts";
 import { GATE, isOpen } from "./state.ts";
 import { factsOf, takeStep } from "./steps.ts";
 import type { RolloutStore } from "./store.ts";
 
-interface Needs {
+interface Needs extends ReadingNeeds {
   readonly rollouts: RolloutStore;
   readonly policies: PolicyStore;
-  readonly fleet: Pick<FleetStore, "list">;
-  readonly audit: Pick<AuditStore, "histogram" | "facets">;
-  readonly assignments: Pick<RolloutAssignments, "flush">;
   readonly now: Clock;
   readonly ids: IdSource;
 }

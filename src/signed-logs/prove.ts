@@ -3,15 +3,12 @@ import { isObject } from "../core/validate.ts";
 import { checkpointOf } from "../proof/checkpoint.ts";
 import type { NamedLog } from "../proof/log-name.ts";
 import { leafHash, verifyInclusion } from "../proof/merkle.ts";
-import { inclusionProof, type TileReader } from "../proof/tiles.ts";
+import type { TreeStore } from "../proof/signed-tree.ts";
+import { inclusionProof } from "../proof/tiles.ts";
 import { formatProof } from "../proof/tlog-proof.ts";
 
 /** The stored tree of one log. */
-export interface StoredTree {
-  /** The last signed checkpoint, as a note. */
-  lastNote(): Promise<string | undefined>;
-  readonly tiles: TileReader;
-}
+export type StoredTree = Pick<TreeStore<never>, "lastNote" | "tiles">;
 
 /** A line of a log. */
 export interface LoggedLine {

@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { CheckpointDelivery, type DeliveredLogs } from "./checkpoint-delivery.ts";
 import { KeptCopies } from "./kept-copies.ts";
+import type { Wait } from "./paced-work.ts";
 import {
   readSigningKeys,
   type KeptKey,
@@ -29,12 +30,18 @@ interface SigningEngine {
 }
 
 /** The parts of signing that do not depend on where logs are stored. */
-interface SigningParts {
+export interface SigningParts {
   readonly keys: SigningKeys;
+  /** The first part of the names of all logs. */
   readonly host: string;
   readonly seconds: number;
-  readonly copies: KeptCopies | undefined;
-  readonly delivery: CheckpointDelivery | undefined;
+  /** A file that gets a copy of every checkpoint that this server signs. */
+  readonly copies?: KeptCopies | undefined;
+  /** Sends every checkpoint that this server signs to another machine. */
+  readonly delivery?:
+    Pick<CheckpointDelivery, "add" | "isLate" | "lagSeconds" | "close"> | undefined;
+  /** Tests replace it. */
+  readonly wait?: Wait;
 }
 
 /**

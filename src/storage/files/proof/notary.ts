@@ -6,7 +6,6 @@ import type { SigningFigures } from "../../../engine.ts";
 import { LOGS, originOf, type NamedLog } from "../../../proof/log-name.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
-import type { CheckpointDelivery } from "../../../signed-logs/checkpoint-delivery.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
@@ -14,9 +13,9 @@ import { Queue } from "../../queue.ts";
 import { followFiles } from "./follow-files.ts";
 import { logParts, treeDirectory, type LogPart } from "./log-sources.ts";
 import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";
-import { writeCopies, type KeptCopies } from "../../../signed-logs/kept-copies.ts";
-import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
-import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
+import { writeCopies } from "../../../signed-logs/kept-copies.ts";
+import { PacedWork, waitMs } from "../../../signed-logs/paced-work.ts";
+import type { SigningParts } from "../../../signed-logs/signing-parts.ts";
 import { TreeFiles, type TreePosition } from "./tree-files.ts";
 
 /** The most trees in memory, some 10 KiB each; the others are read from their files when they are needed. */
@@ -28,26 +27,15 @@ interface LogWriter {
   readonly committed: readonly (readonly [path: string, bytes: number])[];
 }
 
-export interface NotaryParts {
+export interface NotaryParts extends SigningParts {
   readonly files: FileOperations;
   readonly layout: Layout;
   readonly now: Clock;
   readonly log: Log;
-  readonly keys: SigningKeys;
-  /** The first part of the names of all trees. */
-  readonly host: string;
-  readonly seconds: number;
-  /** A file that gets a copy of every checkpoint. */
-  readonly copies?: KeptCopies | undefined;
-  /** Sends every checkpoint to another machine. */
-  readonly delivery?:
-    Pick<CheckpointDelivery, "add" | "isLate" | "lagSeconds" | "close"> | undefined;
   /** The stores whose logs are signed. */
   readonly writers: readonly LogWriter[];
   /** Called once for each log that contradicts its checkpoint. */
   readonly contradicted?: (log: ContradictedLog) => Promise<void>;
-  /** Tests replace it. */
-  readonly wait?: Wait;
 }
 
 /** Signs the logs of all organizations, one log at a time: at intervals, before files are removed, and at a stop. */

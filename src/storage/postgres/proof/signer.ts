@@ -6,11 +6,10 @@ import type { SigningFigures } from "../../../engine.ts";
 import { originOf, type NamedLog } from "../../../proof/log-name.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
-import type { CheckpointDelivery } from "../../../signed-logs/checkpoint-delivery.ts";
 import { contradictionEntry } from "../../../signed-logs/contradiction-entry.ts";
-import { writeCopies, type KeptCopies } from "../../../signed-logs/kept-copies.ts";
-import { PacedWork, waitMs, type Wait } from "../../../signed-logs/paced-work.ts";
-import type { SigningKeys } from "../../../signed-logs/signing-keys.ts";
+import { writeCopies } from "../../../signed-logs/kept-copies.ts";
+import { PacedWork, waitMs } from "../../../signed-logs/paced-work.ts";
+import type { SigningParts } from "../../../signed-logs/signing-parts.ts";
 import { insertEntries } from "../activity.ts";
 import { numberFrom, type Database } from "../database.ts";
 import { readValue, firstValue, writeValue } from "../deployment.ts";
@@ -28,21 +27,11 @@ const STOP_MS = 5_000;
 /** The name of a value of the deployment: everything that was stored before this moment is signed. */
 const SIGNED_UP_TO = "signed_up_to";
 
-export interface LogSignerParts {
+export interface LogSignerParts extends SigningParts {
   readonly database: Database;
   readonly now: Clock;
   readonly ids: IdSource;
   readonly log: Log;
-  readonly keys: SigningKeys;
-  /** The first part of the names of all logs. */
-  readonly host: string;
-  readonly seconds: number;
-  /** A file that gets a copy of every checkpoint that this server signs. */
-  readonly copies?: KeptCopies | undefined;
-  /** Sends every checkpoint that this server signs to another machine. */
-  readonly delivery?: CheckpointDelivery | undefined;
-  /** Tests replace it. */
-  readonly wait?: Wait;
 }
 
 /**

@@ -121,6 +121,13 @@ test("the contents of a page name all of its sections in their order", () => {
   }
 });
 
+test("npm start, npm test and the demo make the same build first, as the README says", () => {
+  const { scripts } = JSON.parse(readSource("package.json")) as { scripts: Record<string, string> };
+  const { prestart, pretest, predemo } = scripts;
+  assert.deepEqual([pretest, predemo], [prestart, prestart]); // `.ci/run` tries `prestart` alone
+  assert.match(prestart ?? "", /^npm run --silent build$/);
+});
+
 test("every page in docs is linked from the README", () => {
   const pages = documents.filter((path) => path.startsWith("docs"));
   assert.ok(pages.length >= 8);

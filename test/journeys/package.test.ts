@@ -27,8 +27,12 @@ console.log(JSON.stringify([policy.version, policy.updated_at]));
 `;
 const expected = '["v1","2027-01-15T08:00:00.000Z"]\n';
 
+/** npm hands its own options to all programs that it runs; these tests need the scripts of the package. */
+const env = { ...process.env, npm_config_ignore_scripts: "false" };
+
 function run(file: string, args: readonly string[], cwd = folder): string {
-  return execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const stdio = ["ignore", "pipe", "pipe"] as const;
+  return execFileSync(file, args, { cwd, env, encoding: "utf8", stdio: [...stdio] });
 }
 
 /** Copies the content of a clone, without built files; the dependencies are linked from here. */

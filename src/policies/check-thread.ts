@@ -5,8 +5,9 @@
  * the time limit. The document is then not at fault.
  */
 import type { Worker } from "node:worker_threads";
-import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
+import { MINUTE_MS } from "../core/clock.ts";
 import { Unavailable } from "../core/errors.ts";
+import { RestingThreads } from "../core/resting-threads.ts";
 import { startThread } from "../core/thread.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { BEGUN, type Examined, type Question } from "./examine.ts";
@@ -15,10 +16,7 @@ export const TIME_LIMIT_MS = MINUTE_MS;
 const RETRY_SECONDS = 30;
 /** Well above what `MAX_TOKENS` needs. A larger young generation takes more memory and saves no time. */
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 16 };
-const REST_MS = 5 * SECOND_MS;
-
-/** Idle threads, each with the timer that ends it. They do not keep the process alive. */
-const resting = new Map<Worker, NodeJS.Timeout>();
+const resting = new RestingThreads();
 
 /**
  * Examines a document in a thread. A document that takes too much memory gets this as its only problem.
@@ -30,7 +28,7 @@ export async function examineInThread(
   question: Question,
   timeLimitMs = TIME_LIMIT_MS,
 ): Promise<Examined> {
-  const thread = wake() ?? start();
+  const thread = resting.take() ?? start();
   let timer: NodeJS.Timeout | undefined;
   let mayRest = false;
   try {
@@ -56,42 +54,13 @@ export async function examineInThread(
     });
   } finally {
     clearTimeout(timer);
-    stopListening(thread);
-    if (mayRest) rest(thread);
+    if (mayRest) resting.rest(thread);
     else await thread.terminate();
   }
 }
 
 function start(): Worker {
   return startThread(import.meta.url, "check-worker", { resourceLimits: MEMORY_LIMITS });
-}
-
-function wake(): Worker | undefined {
-  const [next] = resting;
-  if (!next) return undefined;
-  const [thread, timer] = next;
-  clearTimeout(timer);
-  resting.delete(thread);
-  stopListening(thread);
-  thread.ref();
-  return thread;
-}
-
-function rest(thread: Worker): void {
-  thread.unref();
-  const end = (): void => {
-    clearTimeout(resting.get(thread));
-    resting.delete(thread);
-    void thread.terminate();
-  };
-  thread.once("exit", end);
-  thread.once("error", end);
-  resting.set(thread, setTimeout(end, REST_MS).unref());
-}
-
-/** Removes our listeners. `removeAllListeners` without an event would remove the thread's internal listeners too. */
-function stopListening(thread: Worker): void {
-  for (const event of ["message", "error", "exit"]) thread.removeAllListeners(event);
 }
 
 function refused(message: string): Examined {

@@ -3,10 +3,9 @@
  * and cannot be divided into slices; so the event loop only reads the rows, and a thread parses and decides them.
  */
 import type { Worker } from "node:worker_threads";
-import { SECOND_MS } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
+import { RestingThreads } from "../core/resting-threads.ts";
 import { startThread } from "../core/thread.ts";
-import { clearTimeout, setTimeout } from "../core/timers.ts";
 import type { FromJudge, Judged, JudgeQuestion, ToJudge, Unfit } from "./judge-worker.ts";
 
 /** Enough for the tokens of a document, as for checks, and for the commands that are kept. */
@@ -18,9 +17,7 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-/** Threads without a replay, each with the timer that ends it: to start one costs more than a short replay. */
-const resting = new Map<Worker, NodeJS.Timeout>();
-const REST_MS = 5 * SECOND_MS;
+const resting = new RestingThreads();
 
 /**
  * Decides the events of one replay in a thread, which later replays may use again. Invariant: after `close` nothing
@@ -33,18 +30,8 @@ export class JudgeThread {
 
   /** Takes a thread that rests, or a new one. */
   static take(): JudgeThread {
-    const [next] = resting;
-    if (!next) {
-      const options = { resourceLimits: MEMORY_LIMITS };
-      return new JudgeThread(startThread(import.meta.url, "judge-worker", options));
-    }
-    const [thread, timer] = next;
-    clearTimeout(timer);
-    resting.delete(thread);
-    // Without an event, `removeAllListeners` would remove the thread's internal listeners too.
-    for (const event of ["message", "error", "exit"]) thread.removeAllListeners(event);
-    thread.ref();
-    return new JudgeThread(thread);
+    const options = { resourceLimits: MEMORY_LIMITS };
+    return new JudgeThread(resting.take() ?? startThread(import.meta.url, "judge-worker", options));
   }
 
   private constructor(thread: Worker) {
@@ -80,15 +67,8 @@ export class JudgeThread {
   close(): void {
     const isIdle = this.#failure === undefined && this.#asked.length === 0;
     this.#fail(new Error("The replay has ended"));
-    if (!isIdle) return this.#end();
-    this.#thread.unref();
-    resting.set(this.#thread, setTimeout(() => this.#end(), REST_MS).unref());
-  }
-
-  #end(): void {
-    clearTimeout(resting.get(this.#thread));
-    resting.delete(this.#thread);
-    void this.#thread.terminate();
+    if (isIdle) resting.rest(this.#thread);
+    else void this.#thread.terminate();
   }
 
   async #ask(message: ToJudge, moved: readonly ArrayBuffer[] = []): Promise<FromJudge> {
@@ -105,7 +85,6 @@ export class JudgeThread {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
-    if (resting.has(this.#thread)) this.#end();
     for (const { reject } of this.#asked.splice(0)) reject(error);
   }
 }

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
-import { requireAccepted, type Awaitable } from "../core/caller.ts";
-import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { regularCheck, type Awaitable } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { Turns } from "../core/turns.ts";
 import { Yielder } from "../core/yielder.ts";
@@ -15,8 +15,6 @@ import type { AuditFilter, AuditStore } from "./store.ts";
 
 // The longest request line, so that a body accepts no more parameters than a query.
 const MAX_PARAMETERS_LENGTH = 16 * 1024;
-/** The same interval as for streams. */
-const CHECK_EVERY_MS = 15 * SECOND_MS;
 const NO_LONGER_ALLOWED = "The credentials of a running export are no longer accepted";
 const NEWLINE = 0x0a;
 /** Long lines are written in parts, so that a slow reader can be told from a stalled one. */
@@ -101,20 +99,16 @@ export async function answerExport(
   // Read before the rows, so that the export has all events of it that match. Damage there does not stop an export.
   const signed = await proofs?.signedSize({ organization, log: "audit" }).catch(() => undefined);
   const { total, rows } = await audit.export(organization, filter, gone);
-  let checkedAt = now();
+  const check = regularCheck(isAllowed, now, NO_LONGER_ALLOWED);
   let sent = 0;
-  const moment = formatTimestamp(checkedAt).replaceAll(/[-:]|\.\d+/g, "");
+  const moment = formatTimestamp(now()).replaceAll(/[-:]|\.\d+/g, "");
   return streamOf(
     `${EXPORT_TYPES[format]}; charset=utf-8`,
     rows,
     async (output, signal) => {
       const send = async (piece: Buffer | string): Promise<void> => {
         signal.throwIfAborted();
-        // The clock may be set back.
-        if (Math.abs(now() - checkedAt) >= CHECK_EVERY_MS) {
-          await requireAccepted(isAllowed, NO_LONGER_ALLOWED);
-          checkedAt = now();
-        }
+        await check();
         await write(output, piece, signal);
         sent += piece.length;
       };

@@ -1,3 +1,4 @@
+import { SECOND_MS, type Clock } from "./clock.ts";
 import { Refusal, Unauthenticated, Unavailable } from "./errors.ts";
 
 /** The credentials in a request's headers; `undefined` if a header was not sent. */
@@ -84,4 +85,25 @@ export async function requireAccepted(
   message: string,
 ): Promise<void> {
   if (!(await isAllowed())) throw new Unauthenticated(message, { tokenRefused: true });
+}
+
+/** The interval at which the credentials of long work are checked again. */
+export const CHECK_EVERY_MS = 15 * SECOND_MS;
+
+/**
+ * Makes the check of long work, to be called before each of its steps: it checks the credentials again when
+ * `CHECK_EVERY_MS` have passed, and throws as `requireAccepted` does.
+ */
+export function regularCheck(
+  isAllowed: () => Awaitable<boolean>,
+  now: Clock,
+  message: string,
+): () => Promise<void> {
+  let checkedAt = now();
+  return async () => {
+    // The clock may be set back.
+    if (Math.abs(now() - checkedAt) < CHECK_EVERY_MS) return;
+    await requireAccepted(isAllowed, message);
+    checkedAt = now();
+  };
 }

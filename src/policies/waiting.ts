@@ -4,7 +4,7 @@
  * wait, and a runtime's answer is made again only if they have changed.
  */
 import type { Assignments, Expected } from "../core/assignment.ts";
-import { requireAccepted, whenReady, type Awaitable } from "../core/caller.ts";
+import { CHECK_EVERY_MS, requireAccepted, whenReady, type Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
@@ -19,8 +19,6 @@ const SHARE_OF_CONNECTIONS = 0.75;
 const SWEEP_EVERY_MS = 200;
 /** Without a change, only every fifth sweep looks at every request, for its time. */
 const SWEEPS_PER_LOOK = 5;
-/** The interval at which credentials are checked again, as for streams. */
-const CHECK_EVERY_MS = 15 * SECOND_MS;
 export const NOT_MODIFIED = 304;
 
 /** A request that waits. */

@@ -4,8 +4,8 @@
  */
 import { filterOf, type GivenFilter } from "../audit/filter.ts";
 import type { AuditFilter, AuditStore } from "../audit/store.ts";
-import { requireAccepted, type Awaitable } from "../core/caller.ts";
-import { DAY_MS, SECOND_MS, type Clock } from "../core/clock.ts";
+import { regularCheck, type Awaitable } from "../core/caller.ts";
+import { DAY_MS, type Clock } from "../core/clock.ts";
 import { BadInput, NotFound } from "../core/errors.ts";
 import { FIRST_MS, formatTimestamp } from "../core/time.ts";
 import type { Asker, Turns } from "../core/turns.ts";
@@ -28,8 +28,6 @@ export const MAX_STEPS = 40_000_000_000;
 const PIECES_AHEAD = 16;
 /** The default range of time. */
 const WEEK_MS = 7 * DAY_MS;
-/** The interval at which the credentials are checked again, as for exports. */
-const CHECK_EVERY_MS = 15 * SECOND_MS;
 const NO_LONGER_ALLOWED = "The credentials of a running replay are no longer accepted";
 
 /** The services that a replay uses. */
@@ -138,18 +136,14 @@ async function judge(
   { gone, isAllowed, now }: ReplayClient & { readonly now: Clock },
   onEvents: (count: number) => void,
 ): Promise<Judged> {
-  let checkedAt = now();
+  const check = regularCheck(isAllowed, now, NO_LONGER_ALLOWED);
   const ahead: Promise<number>[] = [];
   const settle = async (most: number): Promise<void> => {
     while (ahead.length > most) onEvents((await ahead.shift()) as number);
   };
   for await (const piece of rows) {
     gone.throwIfAborted();
-    // The clock may be set back.
-    if (Math.abs(now() - checkedAt) >= CHECK_EVERY_MS) {
-      await requireAccepted(isAllowed, NO_LONGER_ALLOWED);
-      checkedAt = now();
-    }
+    await check();
     const taken = thread.take(piece);
     taken.catch(() => undefined); // awaited below, unless another piece fails before it
     ahead.push(taken);

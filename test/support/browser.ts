@@ -215,12 +215,15 @@ export async function visit(
   return visited;
 }
 
-/** Makes a page's module read its data again, and waits until an answer to a pattern is shown. */
-export async function refresh(page: Page, pattern: string): Promise<void> {
-  const answered = page.waitForResponse(pattern);
-  await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
-  await answered;
-  await page.waitForLoadState("networkidle");
+/** Makes a page's module read its data again, and waits until it has rendered them. */
+export async function refresh(page: Page): Promise<void> {
+  await page.evaluate(`{
+    const mark = document.createElement("i");
+    mark.id = "not-rendered-again"; // a rendering removes what is not part of it
+    document.getElementById("content").append(mark);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }`);
+  await page.locator("#not-rendered-again").waitFor({ state: "detached" });
 }
 
 /** Responses that the server has sent and the page has not received. */

@@ -12,6 +12,7 @@ import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
+  type Locator,
   type Page,
 } from "playwright-core";
 
@@ -224,6 +225,19 @@ export async function refresh(page: Page): Promise<void> {
     dispatchEvent(new PopStateEvent("popstate"));
   }`);
   await page.locator("#not-rendered-again").waitFor({ state: "detached" });
+}
+
+/** Clicks a button that copies, and waits for what it copied. The page needs the permissions of the clipboard. */
+export async function copiedBy(page: Page, button: Locator): Promise<string> {
+  await page.evaluate("navigator.clipboard.writeText('')");
+  await button.click();
+  const copied = await page.evaluate(`(async () => {
+    for (;;) {
+      const text = await navigator.clipboard.readText();
+      if (text !== "") return text;
+    }
+  })()`);
+  return String(copied);
 }
 
 /** Responses that the server has sent and the page has not received. */

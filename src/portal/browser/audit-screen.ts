@@ -17,6 +17,7 @@ import {
 import { AHEAD_MS, listOf, queryOf, readView, type AuditView } from "../pages/audit-view.ts";
 import { isSignedOut, pageSource, reasonOf } from "./api.ts";
 import { chosenColumns } from "./audit-columns.ts";
+import { fillForm } from "./audit-form.ts";
 import { appendRows, setBusy, showFreshness, showPanel, showTailButton } from "./audit-pieces.ts";
 import { pageContext, show } from "./live.ts";
 import { learnRole } from "./role.ts";
@@ -281,11 +282,13 @@ export class AuditScreen {
   }
 
   #show(model: AuditModel): void {
+    const isOtherList = !this.shows(this.#view);
     this.#model = model;
     this.#shownList = listOf(this.#view);
     const { now } = pageContext();
     const arrived = this.#arrived.length;
     document.title = documentTitle(auditTitle(model));
     show(renderAudit({ ...model, now, columns: chosenColumns(), tail: this.#tail, arrived }));
+    if (isOtherList) fillForm();
   }
 }

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after } from "node:test";
 import type { Page } from "playwright-core";
-import { browserTest, checkLooks, holdAnswers, MARKUP, visit } from "../../support/browser.ts";
+import {
+  browserTest,
+  checkLooks,
+  copiedBy,
+  holdAnswers,
+  MARKUP,
+  visit,
+} from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const MINUTE_MS = 60_000;
@@ -195,6 +202,16 @@ browserTest("a filter that is chosen while another view is loaded joins that vie
   await total(page, "1 event in the last 24 hours");
 });
 
+browserTest("a filter that is chosen while only the chart is loaded keeps the range", async (t) => {
+  const { page } = await visit(t, `${url}?range=24h`);
+  const histogram = await holdAnswers(page, "**/audit/histogram?**");
+  await page.getByRole("link", { name: "Yesterday" }).click();
+  await total(page, "events from 2026-11-19");
+  await page.locator("#audit-decision").selectOption("Denied");
+  assert.equal(search(page), "?decision=DENIED&from=2026-11-19T00:00:00Z&to=2026-11-20T00:00:00Z");
+  histogram.release();
+});
+
 browserTest("the chart zooms in by a drag or a click, and out again", async (t) => {
   const { page } = await visit(t, `${url}?range=24h`);
   await page.waitForLoadState("networkidle");
@@ -333,15 +350,12 @@ browserTest("an event can be shared and copied, and links to similar events", as
     permissions: ["clipboard-read", "clipboard-write"],
   });
   await page.waitForLoadState("networkidle");
-  await page.getByRole("button", { name: "Copy the command" }).click();
-  assert.equal(await page.evaluate("navigator.clipboard.readText()"), `echo ${MARKUP}`);
+  const copied = (name: string) => copiedBy(page, page.getByRole("button", { name }));
+  assert.equal(await copied("Copy the command"), `echo ${MARKUP}`);
   await page.getByText("Raw JSON").click();
-  await page.getByRole("button", { name: "Copy the JSON" }).click();
-  const copied = JSON.parse(String(await page.evaluate("navigator.clipboard.readText()")));
-  assert.equal(copied.executor, MARKUP);
+  assert.equal(JSON.parse(await copied("Copy the JSON")).executor, MARKUP);
   await page.getByText("12\u202f345 ms").hover();
-  await page.getByRole("button", { name: "Copy duration" }).click();
-  await page.waitForFunction("navigator.clipboard.readText().then((text) => text === '12345')");
+  assert.equal(await copied("Copy duration"), "12345");
   const filter = page.getByRole("link", { name: /^Only events with consumer ai/ });
   await filter.focus();
   await filter.press("Enter");

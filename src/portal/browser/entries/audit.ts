@@ -55,7 +55,6 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
     await screen.load(view);
     void showFacets(screen.view, screen.readAt);
   } else await screen.open(view);
-  fillForm();
   follow(screen.view);
   if (screen.view !== view) return; // the reader has moved on meanwhile
   if (view.event === undefined && before.event !== undefined) closed(before.event, isSameList);

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { Page } from "playwright-core";
 import { ACCESS_TABS } from "../../../src/portal/access-tabs.ts";
-import { browserTest, holdAnswers, MARKUP, visit, type Visit } from "../../support/browser.ts";
+import {
+  browserTest,
+  copiedBy,
+  holdAnswers,
+  MARKUP,
+  type Visit,
+  visit,
+} from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const closed = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
@@ -85,12 +92,10 @@ browserTest("a key is created, shown once and copied, used, and revoked", async 
   await fresh.getByText("Store this key now").waitFor();
   await visited.checkAccessibility();
   await visited.screenshot("access-fresh-key");
-  await fresh.getByRole("button", { name: "Copy" }).first().click();
-  const key = (await page.evaluate("navigator.clipboard.readText()")) as string;
+  const copy = fresh.getByRole("button", { name: "Copy" });
+  const key = await copiedBy(page, copy.first());
   assert.match(key, /^sbx_[\w-]{43}$/);
-  await fresh.getByRole("button", { name: "Copy" }).nth(1).click();
-  await page.waitForFunction(`navigator.clipboard.readText().then((text) => text !== "${key}")`);
-  const lines = String(await page.evaluate("navigator.clipboard.readText()")).split("\n");
+  const lines = (await copiedBy(page, copy.nth(1))).split("\n");
   assert.ok(lines.includes(`export RUNTIME_PORTAL_BASE_URL='${closed.url}'`));
   assert.equal(lines.at(-1), "read -rs SIGNALBOX_API_KEY && export SIGNALBOX_API_KEY");
   assert.ok(lines.every((line) => !line.includes(key)));

@@ -27,6 +27,7 @@ browserTest("columns are chosen by the keyboard, and kept", async (t) => {
   await page.keyboard.press("Tab"); // to the executor
   await page.keyboard.press("Space");
   for (const name of ["Provider", "Reason", "Duration"]) await menu.getByLabel(name).check();
+  await heads.getByText("Duration").waitFor();
   assert.deepEqual(await heads.allInnerTexts(), [
     ...["Time", "Decision", "Command", "Runtime", "Provider", "Reason", "Duration"],
   ]);
@@ -38,6 +39,7 @@ browserTest("columns are chosen by the keyboard, and kept", async (t) => {
   const denied = page.locator(".events li", { hasText: "kubectl" });
   assert.equal(await denied.getByText("no deletes").count(), 1);
   for (const name of ["Executor", "Status"]) await menu.getByLabel(name).check();
+  await heads.getByText("Status").waitFor();
   assert.ok(await menu.getByLabel("Trace").isDisabled());
   await visited.checkAccessibility();
   await page.keyboard.press("Escape");

@@ -30,12 +30,11 @@ async function provedIndex(page: Page, id: string): Promise<number> {
 browserTest("the proof of an open event is saved, and verifies its exported line", async (t) => {
   const { page } = await visit(t, url);
   await page.locator("#row-event-3 .row").click();
-  await page.getByText("git fetch 3", { exact: true }).last().waitFor();
+  await page.locator("#event-proof[data-event='event-3']").waitFor();
   assert.equal(await provedIndex(page, "event-3"), 3);
   await page.getByText("event 3 of the first 20 in signalbox/default/audit").waitFor();
   await page.locator("#row-event-7 .row").click();
-  await page.getByText("git fetch 7", { exact: true }).last().waitFor();
-  assert.equal(await page.locator("#event-proof").getAttribute("data-event"), "event-7");
+  await page.locator("#event-proof[data-event='event-7']").waitFor();
   assert.equal(await provedIndex(page, "event-7"), 7);
 });
 

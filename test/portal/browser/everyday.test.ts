@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import type { Page } from "playwright-core";
-import { browserTest, visit } from "../../support/browser.ts";
+import { browserTest, copiedBy, visit } from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start, type App } from "../../support/start.ts";
 
 const HOUR_MS = 3_600_000;
@@ -124,6 +124,7 @@ async function findOut(page: Page, app: App): Promise<void> {
 
   // The AI commands of one person in the last hour, as a link for a colleague.
   await page.getByRole("link", { name: "Drop decision DENIED" }).click();
+  await total(page, "2 events from");
   await page.getByRole("link", { name: "1 h", exact: true }).click();
   await total(page, "4 events");
   await page.locator(".row", { hasText: "git status" }).click();
@@ -131,9 +132,8 @@ async function findOut(page: Page, app: App): Promise<void> {
   await total(page, "3 events");
   await page.getByRole("combobox", { name: "Consumer" }).selectOption("AI");
   await total(page, "2 events in the last hour");
-  await page.getByRole("button", { name: "Copy link" }).click();
+  const link = await copiedBy(page, page.getByRole("button", { name: "Copy link" }));
   await page.getByText("Copied, with the times of this view").waitFor();
-  const link = String(await page.evaluate("navigator.clipboard.readText()"));
   app.advance(3 * HOUR_MS); // a colleague looks later
   await page.goto(link);
   await total(page, "2 events");
@@ -183,8 +183,7 @@ async function change(page: Page, app: App, as: As): Promise<void> {
   await page.getByLabel("What it is for").fill("laptops");
   await page.getByRole("button", { name: "Create key" }).click();
   const fresh = page.getByRole("region", { name: "The key for laptops" });
-  await fresh.getByRole("button", { name: "Copy" }).first().click();
-  const key = String(await page.evaluate("navigator.clipboard.readText()"));
+  const key = await copiedBy(page, fresh.getByRole("button", { name: "Copy" }).first());
   await app.post("/api/v1/fleet/heartbeat", { name: "laptop-7" }, { "x-api-key": key });
   await fresh.getByRole("button", { name: "Done" }).click();
   await menu(page, "Fleet");

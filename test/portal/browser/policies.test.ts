@@ -136,6 +136,7 @@ browserTest(
     assert.ok((await writer.locator("#decision").innerText()).includes(MARKUP));
     await writer.reload(); // the draft survives the reload
     await writer.getByText("5 lines added", { exact: true }).waitFor();
+    await writer.getByText("Valid: it could be published").waitFor(); // until then nothing can be published
     await writer.getByRole("button", { name: "Review and publish…" }).press("Enter");
     await writer.getByLabel("Version name").fill("v1");
     await writer.keyboard.press("Enter");
@@ -279,6 +280,7 @@ browserTest("changes of the same lines are shown, and the draft stays as it is",
   const own = await start(t);
   await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
   const { page: writer } = await visit(t, `${own.url}/portal/policies/new`);
+  await writer.getByText("Valid, without a change").waitFor();
   const text = writer.getByRole("textbox", { name: "Policy document" });
   await text.fill(OLD.replace("deny", "allow"));
   await own.post("/api/v1/policies", {

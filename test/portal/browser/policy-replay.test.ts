@@ -57,14 +57,15 @@ browserTest(
       await text.inputValue(),
       /tests:\n {2}- command: git push -f\n[^]*expect: deny\n {4}rule: no-push\n/,
     );
+    const painted = page.locator("#paint");
     const allowed = examples.filter({ hasText: "rm x" });
     await allowed.getByRole("button", { name: "Add as a test" }).click();
-    await page.waitForFunction("document.querySelector('#yaml').value.includes('command: rm x')");
+    await painted.filter({ hasText: "command: rm x" }).waitFor();
     await examples
       .filter({ hasText: "origin main" })
       .getByRole("button", { name: "Allow it" })
       .click();
-    await page.waitForFunction("document.querySelector('#yaml').value.includes('except:')");
+    await painted.filter({ hasText: "except:" }).waitFor();
     await page.getByText("Valid: it could be published").waitFor();
     await run.click();
     await replay.getByText("1 event newly denied and 1 event newly allowed").waitFor();

@@ -27,6 +27,12 @@ browserTest("the reference is searched, and an address opens an operation", asyn
 
 browserTest("the reference is accessible and fits, in both themes and on a phone", async (t) => {
   const visited = await visit(t, url);
-  await visited.page.locator(".reference details[id]").nth(2).locator("summary").click();
+  const { page } = visited;
+  await visited.checkAccessibility();
+  await page.keyboard.press("/"); // a few operations look like all of them, in a fifth of the time
+  await page.keyboard.type("heartbeat");
+  await page.getByText(/^\d of /).waitFor();
+  const shown = page.locator(".reference details[id]").filter({ visible: true });
+  await shown.first().locator("summary").click();
   await visited.checkLooks("reference");
 });

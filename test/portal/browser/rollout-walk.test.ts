@@ -65,7 +65,7 @@ browserTest(
       .filter({ hasText: "origin main" })
       .getByRole("button", { name: "Allow it" })
       .click();
-    await page.waitForFunction("document.querySelector('#yaml').value.includes('except:')");
+    await page.locator("#paint", { hasText: "except:" }).waitFor();
     await page.getByText("Valid: it could be published").waitFor();
 
     await page.getByRole("button", { name: "Store and roll out…" }).click();

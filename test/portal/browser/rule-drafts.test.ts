@@ -51,7 +51,7 @@ browserTest("denials become one draft: from the event to the published version",
   await page.waitForURL("**/portal/policies/new");
   await page.getByRole("dialog", { name: "You have a draft" }).waitFor();
   await page.getByRole("button", { name: "Draft the rules" }).click();
-  await notes.getByText("A new rule allows it").nth(1).waitFor();
+  await page.locator("#paint", { hasText: "id: allow-git-log" }).waitFor();
   await page.getByText("Valid: it could be published").waitFor();
   assert.match(await text.inputValue(), /id: allow-git-log[^]*id: allow-git-status/);
 

@@ -1,8 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { SECOND_MS } from "./clock.ts";
 import { clearTimeout, setTimeout } from "./timers.ts";
-
-const REST_MS = 5 * SECOND_MS;
 
 /**
  * Threads that wait for further work, since starting a thread costs more than most of it. They do not keep the process
@@ -11,6 +8,11 @@ const REST_MS = 5 * SECOND_MS;
 export class RestingThreads {
   /** Each thread with the timer that ends it. */
   readonly #timers = new Map<Worker, NodeJS.Timeout>();
+  readonly #restMs: number;
+
+  constructor(restMs: number) {
+    this.#restMs = restMs;
+  }
 
   /** Takes a thread, without any listener of the one that used it before; `undefined` if none rests. */
   take(): Worker | undefined {
@@ -35,7 +37,7 @@ export class RestingThreads {
     };
     thread.once("exit", end);
     thread.once("error", end);
-    this.#timers.set(thread, setTimeout(end, REST_MS).unref());
+    this.#timers.set(thread, setTimeout(end, this.#restMs).unref());
   }
 }
 

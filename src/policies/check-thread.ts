@@ -16,7 +16,9 @@ export const TIME_LIMIT_MS = MINUTE_MS;
 const RETRY_SECONDS = 30;
 /** Well above what `MAX_TOKENS` needs. A larger young generation takes more memory and saves no time. */
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 16 };
-const resting = new RestingThreads();
+/** As long as a person works with policies: the start of a thread is the longest part of a page that needs one. */
+const REST_MS = 10 * MINUTE_MS;
+const resting = new RestingThreads(REST_MS);
 
 /**
  * Examines a document in a thread. A document that takes too much memory gets this as its only problem.
@@ -41,7 +43,8 @@ export async function examineInThread(
         if (message === BEGUN) {
           timer = setTimeout(() => reject(late), timeLimitMs);
         } else {
-          mayRest = true;
+          // A large document leaves a large heap behind, and takes longer than the start of a thread.
+          mayRest = question.maxSteps !== undefined;
           resolve(message);
         }
       });

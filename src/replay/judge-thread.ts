@@ -3,6 +3,7 @@
  * and cannot be divided into slices; so the event loop only reads the rows, and a thread parses and decides them.
  */
 import type { Worker } from "node:worker_threads";
+import { SECOND_MS } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import { RestingThreads } from "../core/resting-threads.ts";
 import { startThread } from "../core/thread.ts";
@@ -17,7 +18,9 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-const resting = new RestingThreads();
+/** Short, since a thread that rests keeps the commands that it knows. */
+const REST_MS = 5 * SECOND_MS;
+const resting = new RestingThreads(REST_MS);
 
 /**
  * Decides the events of one replay in a thread, which later replays may use again. Invariant: after `close` nothing

@@ -75,12 +75,21 @@ test("a short text of many tokens is examined in a thread as well", async (t) =>
   assert.ok(turns > 3);
 });
 
-test("threads are reused", async () => {
-  const costly = `a: [${"{},".repeat(500)}]`;
-  const examined = () => examineInThread({ yaml: costly, command: undefined });
-  for (let i = 0; i < 3; i++) assert.deepEqual((await examined()).problems, []);
-  const [a, b] = await Promise.all([examined(), examined()]);
-  assert.deepEqual(a, b);
+test("a thread examines one small document after another, and ends after a large one", async (t) => {
+  let started = 0;
+  const count = (): void => void started++;
+  process.on("worker", count);
+  t.after(() => process.off("worker", count));
+  const large = { yaml: `a: [${"{},".repeat(500)}]`, command: undefined };
+  const small = { ...large, maxSteps: 10_000_000 };
+  const examined = await examineInThread(small);
+  assert.deepEqual(examined.problems, []);
+  const before = started;
+  assert.deepEqual(await examineInThread(small), examined);
+  assert.deepEqual(await examineInThread(large), examined);
+  assert.equal(started, before);
+  const [a, b] = await Promise.all([examineInThread(small), examineInThread(large)]);
+  assert.deepEqual([a, b, started], [examined, examined, before + 2]);
 });
 
 test("a check that exceeds its time limit is the server's fault, not the document's", async () => {

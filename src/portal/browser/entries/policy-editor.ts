@@ -20,7 +20,7 @@ import { addressQuery, pageContext, show } from "../live.ts";
 import { morph } from "../morph.ts";
 import { goToLine, goToPlace, serveCheck } from "../policy-check.ts";
 import { serveEditingKeys } from "../policy-keys.ts";
-import { servePaint } from "../policy-paint.ts";
+import { servePaint, type PolicyPaint } from "../policy-paint.ts";
 import {
   askToPublish,
   askToStoreAndRollOut,
@@ -61,7 +61,7 @@ async function beginningOf(draft: EditorDraft, model: PolicyEditorModel): Promis
 }
 
 /** Connects the editor: after a short pause its text is kept, checked and compared. */
-async function serve(model: PolicyEditorModel): Promise<void> {
+async function serve(model: PolicyEditorModel, paint: PolicyPaint): Promise<void> {
   const { active } = model;
   const own: Beginning = { base: model.base, replaces: active };
   const area = element<HTMLTextAreaElement>("yaml");
@@ -87,9 +87,6 @@ async function serve(model: PolicyEditorModel): Promise<void> {
     const isReady = check.isValid() && isChanged();
     for (const button of [publish, rollOut]) if (button) button.disabled = !isReady;
   };
-  const paint = servePaint(area, element("paint"), element("gutter"), ({ line, column }) =>
-    goToPlace(area, line, column),
-  );
   const places = { area, list: element("problems"), verdict: element("verdict") };
   const check = serveCheck(places, {
     isChanged,
@@ -235,18 +232,32 @@ async function serve(model: PolicyEditorModel): Promise<void> {
   }).catch(complain);
 }
 
+function paintText(): PolicyPaint {
+  const area = element<HTMLTextAreaElement>("yaml");
+  const paint = servePaint(area, element("paint"), element("gutter"), ({ line, column }) =>
+    goToPlace(area, line, column),
+  );
+  paint.draw();
+  return paint;
+}
+
 function complain(error: unknown): void {
   if (!isSignedOut(error)) toast(reasonOf(error));
 }
 
 async function start(): Promise<void> {
   const isFilled = document.getElementById("yaml") !== null;
+  // The text of the server's page has its colours at once, not only when its version is read again.
+  let paint = isFilled ? paintText() : undefined;
   await learnRole();
   const query = addressQuery(policyEditor.parameters);
   const model = await policyEditor.read(pageSource(), pageContext(), query);
   // The server rendered the page without knowing the reader and their role.
-  if (!isFilled || !isAllowed(model, "POST /policies")) show(policyEditor.render(model));
-  await serve(model);
+  if (!isFilled || !isAllowed(model, "POST /policies")) {
+    show(policyEditor.render(model));
+    paint = undefined;
+  }
+  await serve(model, paint ?? paintText());
 }
 
 start().catch((error: unknown) => {

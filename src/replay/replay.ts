@@ -81,6 +81,7 @@ export async function beginReplay(
   }
   const range = rangeOf(wanted, now());
   const { party, gone } = client;
+  const check = regularCheck(client.isAllowed, now, NO_LONGER_ALLOWED);
   const end = await replays.wait(party, gone);
   const ends = [end];
   const close = (): void => {
@@ -89,6 +90,7 @@ export async function beginReplay(
   };
   gone.addEventListener("abort", close); // also while the thread decides one command for long
   try {
+    await check();
     const candidate = await candidateOf(policies, organization, wanted);
     const base = await baseOf(policies, organization, wanted.base);
     gone.throwIfAborted(); // the turn has ended, and with it the right to a thread
@@ -113,7 +115,7 @@ export async function beginReplay(
     ends.push(() => rows.close());
     const run = async (onProgress: OnProgress = () => {}): Promise<Judged> => {
       try {
-        return await judge(thread, rows, { ...client, now }, (count) => onProgress(count, total));
+        return await judge(thread, rows, { gone, check }, (count) => onProgress(count, total));
       } catch (error) {
         gone.throwIfAborted(); // the end of the thread is then no failure
         throw error;
@@ -133,13 +135,15 @@ export async function beginReplay(
 async function judge(
   thread: JudgeThread,
   rows: AsyncIterable<Buffer>,
-  { gone, isAllowed, now }: ReplayClient & { readonly now: Clock },
+  { gone, check }: Pick<ReplayClient, "gone"> & { readonly check: () => Promise<void> },
   onEvents: (count: number) => void,
 ): Promise<Judged> {
-  const check = regularCheck(isAllowed, now, NO_LONGER_ALLOWED);
   const ahead: Promise<number>[] = [];
   const settle = async (most: number): Promise<void> => {
-    while (ahead.length > most) onEvents((await ahead.shift()) as number);
+    while (ahead.length > most) {
+      onEvents((await ahead.shift()) as number);
+      await check();
+    }
   };
   for await (const piece of rows) {
     gone.throwIfAborted();
@@ -150,7 +154,9 @@ async function judge(
     await settle(PIECES_AHEAD);
   }
   await settle(0);
-  return thread.end();
+  const judged = await thread.end();
+  await check();
+  return judged;
 }
 
 /** The filters, with a range of time: by default the last 7 days. */

@@ -36,6 +36,48 @@ test("a replay whose client leaves while a version is read starts no thread", as
   (await replays.wait(client.party))(); // the turn has ended
 });
 
+test("a replay whose credentials end while it waits for its turn does not begin", async () => {
+  let now = 0;
+  const replays = new Turns(REPLAYS);
+  const party = ["v1", "default", "a"];
+  const endOther = await replays.wait(party);
+  const needs: ReplayNeeds = {
+    audit: { export: () => assert.fail("nothing is read") },
+    policies: { active: () => undefined, get: () => assert.fail("nothing is read") },
+    replays,
+    now: () => now,
+  };
+  const client = { party, gone: new AbortController().signal, isAllowed: () => false };
+  const waiting = beginReplay(needs, client, "default", { version: "v1" });
+  now += 15_000;
+  endOther();
+  await assert.rejects(waiting, /The credentials of a running replay are no longer accepted/);
+  await turn();
+  (await replays.wait(party))(); // the turn has ended
+});
+
+test("a replay whose credentials end while its last events are decided gives no report", async () => {
+  let now = 0;
+  const needs: ReplayNeeds = {
+    audit: {
+      async export() {
+        const rows = async function* () {
+          yield Buffer.from('{"command":"ls","policy_decision":"DENIED"}\n');
+        };
+        return { total: 1, rows: Object.assign(rows(), { close: () => {} }) };
+      },
+    },
+    policies: { active: () => undefined, get: async () => undefined },
+    replays: new Turns(REPLAYS),
+    now: () => now,
+  };
+  const party = ["v1", "default", "a"];
+  const client = { party, gone: new AbortController().signal, isAllowed: () => false };
+  const replay = await beginReplay(needs, client, "default", { yaml: OPEN });
+  const decided = (): void => void (now += 15_000);
+  await assert.rejects(replay.run(decided), /no longer accepted/);
+});
+
 test("a version is not stored if the credentials ended while it was checked", async () => {
   const [publish] = publishRoutes;
   let published = 0;

@@ -232,6 +232,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     ),
     services,
     resolveCaller,
+    now,
     isAllowedOrigin: originRule(config.corsOrigins, config.corsPagesDev),
     isAllowedHost: hostRule(config, parts.boundTo),
     requestIds: parts.requestIds,

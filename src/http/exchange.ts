@@ -32,6 +32,8 @@ export class Exchange<Needs = unknown> implements WaitingClient {
   match: RouteMatch<Needs> | undefined;
   /** Set when the credentials are accepted. */
   caller: Caller | undefined;
+  /** When they were accepted, in milliseconds; 0 for an anonymous caller. */
+  acceptedAt = 0;
   /** Whether the client waits for a 100 before it sends the body; HTTP/1.0 has no 100. */
   awaitsContinue: boolean;
   /** Frees the request's part of the budget of large bodies; set while it holds one. */

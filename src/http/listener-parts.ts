@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Awaitable, Caller, Credentials } from "../core/caller.ts";
-import type { Stopwatch } from "../core/clock.ts";
+import type { Clock, Stopwatch } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { OriginRule } from "./cors.ts";
@@ -24,6 +24,7 @@ export interface ListenerParts<Needs> {
   readonly router: Router<Needs>;
   readonly services: Needs;
   readonly resolveCaller: ResolveCaller;
+  readonly now: Clock;
   readonly isAllowedOrigin: OriginRule;
   /** `undefined` if requests for any host are answered. */
   readonly isAllowedHost?: HostRule | undefined;

@@ -53,6 +53,7 @@ export async function serve(
     router: new Router(rows, ["public", "v1", "portal"]),
     services: undefined,
     resolveCaller: () => ({ organization: "default", actor: undefined }),
+    now: () => 0,
     isAllowedOrigin: originRule([ORIGIN], "on"),
     requestIds,
     maxBodyBytes: 1 << 20,

@@ -49,6 +49,31 @@ test("a token that ends while a body arrives changes nothing", async (t) => {
   assert.equal(users.length, 1);
 });
 
+for (const { what, path, body } of [
+  { what: "a report", path: "/api/v1/audit", body: { command: "ls" } },
+  { what: "a replay", path: "/api/v1/policies/replay", body: { base: "recorded" } },
+]) {
+  test(`${what} is refused if its token ends while the body takes a second to arrive`, async (t) => {
+    const app = await setUp(t);
+    const admin = await app.asUser(ADMIN);
+    const token = await app.asUser(ADMIN);
+    const sent = request(`${app.url}${path}`, {
+      method: "POST",
+      headers: { ...token, "content-type": "application/json", expect: "100-continue" },
+    });
+    sent.flushHeaders();
+    await once(sent, "continue"); // the token was accepted
+    assert.equal((await app.post(LOGOUT, undefined, token)).status, 200);
+    app.advance(1_000);
+    const answered = once(sent, "response");
+    sent.end(JSON.stringify(body));
+    const [answer] = (await answered) as [IncomingMessage];
+    assert.equal(answer.statusCode, 401);
+    answer.resume();
+    assert.equal((await app.get("/api/v1/audit", admin)).body.total, 0);
+  });
+}
+
 test("a sign-out is recorded, and requires a token even without authentication", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   assert.equal((await app.post(LOGOUT)).status, 401);

@@ -27,10 +27,9 @@ export function leafHash(line: Uint8Array | string): Buffer {
 }
 
 /** Writes the leaf of a stored line at a place of a buffer. A string is hashed as UTF-8. */
-export function writeLeafHash(line: Uint8Array | string, into: Buffer, at: number): void {
-  // As a string of one character for each byte: twice as fast as a new Buffer for each hash.
-  leafInput.write(hash("sha256", line, "binary"), 1, "binary");
-  into.write(hash("sha256", leafInput, "binary"), at, "binary");
+export function writeLeafHash(line: Uint8Array | string, into: Uint8Array, at: number): void {
+  writeHash(line, leafInput, 1);
+  writeHash(leafInput, into, at);
 }
 
 /** The hash of an inner node. */
@@ -40,10 +39,24 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(nodeInput);
 }
 
-/** Writes the hash of two nodes that follow each other in a buffer at a place of a buffer. */
-export function writeNodeHash(children: Buffer, from: number, into: Buffer, at: number): void {
-  children.copy(nodeInput, 1, from, from + 2 * HASH_BYTES);
-  into.write(hash("sha256", nodeInput, "binary"), at, "binary");
+/**
+ * Replaces the first of two nodes by their hash.
+ *
+ * @param pair the nodes, after a byte that is changed only during the call: so they need not be copied to be hashed
+ */
+export function joinNodes(pair: Uint8Array): void {
+  const before = pair[0] as number;
+  pair[0] = NODE;
+  writeHash(pair, pair, 1);
+  pair[0] = before;
+}
+
+/** Writes the SHA-256 of some bytes, or of a text as UTF-8, at a place of a buffer. */
+function writeHash(input: Uint8Array | string, into: Uint8Array, at: number): void {
+  // As a string of one character for each byte: twice as fast as a new Buffer for each hash.
+  const found = hash("sha256", input, "binary");
+  // Also faster than a method of Buffer, for so few bytes.
+  for (let i = 0; i < HASH_BYTES; i++) into[at + i] = found.charCodeAt(i);
 }
 
 const scratch = Buffer.alloc(256 * HASH_BYTES);
@@ -53,7 +66,9 @@ export function perfectRoot(hashes: Uint8Array, from: number, count: number): Bu
   scratch.set(hashes.subarray(from * HASH_BYTES, (from + count) * HASH_BYTES));
   for (let width = count / 2; width >= 1; width /= 2) {
     for (let i = 0; i < width; i++) {
-      writeNodeHash(scratch, i * 2 * HASH_BYTES, scratch, i * HASH_BYTES);
+      const pair = i * 2 * HASH_BYTES;
+      scratch.copy(nodeInput, 1, pair, pair + 2 * HASH_BYTES);
+      writeHash(nodeInput, scratch, i * HASH_BYTES);
     }
   }
   return Buffer.from(scratch.subarray(0, HASH_BYTES));

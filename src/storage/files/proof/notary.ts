@@ -18,7 +18,7 @@ import { PacedWork, waitMs } from "../../../signed-logs/paced-work.ts";
 import type { SigningParts } from "../../../signed-logs/signing-parts.ts";
 import { TreeFiles, type TreePosition } from "./tree-files.ts";
 
-/** The most trees in memory, some 10 KiB each; the others are read from their files when they are needed. */
+/** The most trees in memory, some 20 KiB each; the others are read from their files when they are needed. */
 const MAX_OPEN = 256;
 
 /** A store that appends to logs. */

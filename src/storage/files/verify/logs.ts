@@ -6,7 +6,7 @@ import type { Layout } from "../../layout.ts";
 import { endOfLog, readLines } from "../../log-lines.ts";
 import { listNumbers, numberedPath } from "../../numbered-files.ts";
 import { parseEntry } from "../activity-files.ts";
-import { readLine } from "../audit/write/lines.ts";
+import { isEventLine } from "../audit/write/lines.ts";
 import { FleetIndex } from "../fleet-index.ts";
 import { replayLine } from "../fleet-records.ts";
 import { readFleetSnapshot } from "../fleet-snapshot.ts";
@@ -69,7 +69,7 @@ async function verifyAudit(
   for (const name of segments) {
     const path = join(directory, name);
     let events = 0;
-    const isEvent: IsRecord = (line) => readLine(line, id) !== undefined && ++events > 0;
+    const isEvent: IsRecord = (line) => isEventLine(line, id) && ++events > 0;
     await verifyLog(files, path, name === segments.at(-1), isEvent, report);
     report.events += events;
     const sidecar = name.replace(".jsonl", ".idx");

@@ -3,8 +3,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import {
   firstLine,
+  isEventLine,
   linesAsList,
   LineParts,
+  readLine,
   writeLines,
 } from "../../../../../src/storage/files/audit/write/lines.ts";
 import { auditEventOf } from "../../../../audit/store-suite.ts";
@@ -50,4 +52,65 @@ test("a line is the same whether it is read in parts or at once", () => {
       assert.equal(Buffer.concat(parts).toString(), firstLine(given).toString());
     }),
   );
+});
+
+test("a line is recognised as an event exactly if it can be read as one", () => {
+  const pieces = [
+    ...[
+      '"',
+      "\\",
+      "{",
+      "}",
+      "[",
+      ",",
+      ":",
+      "0",
+      "-",
+      ".",
+      "e",
+      "x",
+      " ",
+      "\t",
+      "é",
+      "\0",
+      "\\u00e9",
+      "\\n",
+    ],
+    ...[
+      ',"id":"b"',
+      ',"organization_id":"other"',
+      ',"timestamp":1',
+      ',"message":{}',
+      ',"n":-1.5e3',
+      ',"n":01',
+    ],
+  ];
+  const line = JSON.stringify({
+    ...{ id: "a", organization_id: "own", timestamp: "2026-01-31T00:00:00.000Z" },
+    ...{ command: 'git commit -m "\\\n"', ai: false, duration_ms: 10, ratio: 0.5, note: null },
+  });
+  const edit = fc.record({
+    at: fc.nat(line.length),
+    removed: fc.nat(2),
+    added: fc.constantFrom("", ...pieces),
+  });
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 2 }), (edits) => {
+      let text = line;
+      for (const { at, removed, added } of edits) {
+        text = text.slice(0, at) + added + text.slice(at + removed);
+      }
+      const bytes = Buffer.from(text);
+      assert.equal(isEventLine(bytes, "own"), readLine(bytes, "own") !== undefined, text);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("a line of many escapes is recognised as an event", () => {
+  const message = "\n".repeat(4 << 20);
+  const line = Buffer.from(
+    JSON.stringify({ ...auditEventOf({ message }), organization_id: "own" }),
+  );
+  assert.ok(isEventLine(line, "own"));
 });

@@ -65,7 +65,7 @@ async function verifyIn(
     const wayOut = "stop that server, or verify a backup";
     throw new Error(`"${layout.root}" is in use by ${owner}: ${wayOut}`);
   }
-  const report = await verifyDirectory(systemFiles, layout, evidence);
+  const report = await verifyDirectory(layout, evidence);
   const manifest = join(layout.root, MANIFEST);
   if (await readFileIfAny(systemFiles, manifest)) {
     await report.reading(manifest, () => checkBackup(systemFiles, layout.root));

@@ -74,9 +74,7 @@ export const systemFiles: FileOperations = {
   remove: (path) => promises.rm(path, { recursive: true, force: true }),
   truncate: (path, size) => promises.truncate(path, size),
   open: (path, flags, mode) =>
-    callback((done) =>
-      fs.open(path, flags === "r" ? READ_WITHOUT_WAITING : flags, mode ?? 0o600, done),
-    ),
+    callback((done) => fs.open(path, flagsOf(flags), mode ?? 0o600, done)),
   close: (descriptor) => callback<void>((done) => fs.close(descriptor, done)),
   read: (descriptor, target, position) =>
     callback((done) => fs.read(descriptor, target, 0, target.length, position, done)),
@@ -89,6 +87,19 @@ export const systemFiles: FileOperations = {
   fdatasync: (descriptor, done) => fs.fdatasync(descriptor, done),
   fsync: (descriptor) => callback<void>((done) => fs.fsync(descriptor, done)),
 };
+
+/** The same for a thread that has nothing else to do meanwhile: it reads without the thread pool. */
+export const blockingFiles: FileOperations = {
+  ...systemFiles,
+  stat: async (path) => fs.statSync(path),
+  open: async (path, flags, mode) => fs.openSync(path, flagsOf(flags), mode ?? 0o600),
+  close: async (descriptor) => fs.closeSync(descriptor),
+  read: async (descriptor, target, position) => systemFiles.readSync(descriptor, target, position),
+};
+
+function flagsOf(flags: string): string | number {
+  return flags === "r" ? READ_WITHOUT_WAITING : flags;
+}
 
 function kindOf(entry: fs.Dirent | fs.Stats): string {
   if (entry.isSymbolicLink()) return SYMBOLIC_LINK;

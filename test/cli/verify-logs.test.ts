@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { readEvidence } from "../../src/cli/proof-evidence.ts";
 import { newPrivateKey, signerOf, vkeyOf } from "../../src/proof/note.ts";
-import { systemFiles } from "../../src/storage/file-operations.ts";
 import { verifyDirectory } from "../../src/storage/files/verify/directory.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { run, type Ran } from "../support/command-line.ts";
@@ -228,7 +227,7 @@ test("logs that are checked in a thread have the same findings", async () => {
   for (const root of [large, changed]) {
     const [inThread, here] = await Promise.all(
       [0, Infinity].map(async (bytes) => {
-        const report = await verifyDirectory(systemFiles, new Layout(root), evidence, bytes);
+        const report = await verifyDirectory(new Layout(root), evidence, bytes);
         return [report.problems, report.notes, report.logs];
       }),
     );

@@ -1,5 +1,5 @@
 import { reportMissing, type ProofEvidence } from "../../../proof/evidence.ts";
-import { systemFiles, type FileOperations } from "../../file-operations.ts";
+import { blockingFiles, type FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { verifyLogs } from "./logs.ts";
 import { checkProofs, checkProofsInThread } from "./proof-thread.ts";
@@ -18,11 +18,11 @@ const WORTHWHILE_BYTES = 16 << 20;
  * @param worthwhileBytes the least bytes for which a thread is started
  */
 export async function verifyDirectory(
-  files: FileOperations,
   layout: Layout,
   evidence?: ProofEvidence,
   worthwhileBytes = WORTHWHILE_BYTES,
 ): Promise<VerifyReport> {
+  const files = blockingFiles;
   const report = new VerifyReport(layout.root);
   const ids = await verifyTree(files, layout, report);
   await verifyRoot(files, layout, report);
@@ -32,7 +32,7 @@ export async function verifyDirectory(
   }
   report.organizations = created.length;
   const job = evidence && { root: layout.root, ids: created, evidence };
-  const isLarge = files === systemFiles && report.bytes >= worthwhileBytes;
+  const isLarge = report.bytes >= worthwhileBytes;
   const [proofs] = await Promise.all([
     job && (isLarge ? checkProofsInThread(job) : checkProofs(files, job)),
     verifyAllLogs(files, layout, created, report),

@@ -64,18 +64,15 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
   }
   const problems: string[] = [...settings.faults];
   const service = new Service(settings);
-  try {
-    for (const step of [fetchPolicy, beat, send]) {
-      try {
-        const said = await step(guard, service, machine);
-        if (said !== undefined && !isQuiet) machine.out(`${printable(said)}\n`);
-      } catch (error) {
-        problems.push(printable((error as Error).message));
-      }
+  for (const step of [fetchPolicy, beat, send]) {
+    try {
+      const said = await step(guard, service, machine);
+      if (!isQuiet) machine.out(`${printable(said)}\n`);
+    } catch (error) {
+      problems.push(printable((error as Error).message));
     }
-  } finally {
-    rmSync(lock, { force: true });
   }
+  rmSync(lock, { force: true });
   return [...new Set(problems)];
 }
 

@@ -81,11 +81,9 @@ async function differentTiles(log: StoredLog, tree: RebuiltTree): Promise<readon
     for (let index = 0; ; index++) {
       const tile = await log.readTile(level, index);
       if (tile === undefined && index >= full) break;
-      if (tile === undefined) missing.push({ level, index });
-      else {
-        found.push(...missing.splice(0));
-        if (!isOf(tile, level, index, tree)) found.push({ level, index });
-      }
+      if (tile !== undefined) found.push(...missing.splice(0));
+      const isRight = tile !== undefined && isOf(tile, level, index, tree);
+      if (!isRight) (tile === undefined ? missing : found).push({ level, index });
     }
   }
   return found;

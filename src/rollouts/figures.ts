@@ -3,7 +3,7 @@ import { DAY_MS } from "../core/clock.ts";
 import { Yielder } from "../core/yielder.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { ONLINE_MS } from "../fleet/status.ts";
-import type { FleetStore } from "../fleet/store.ts";
+import type { FleetStore, StoredRuntime } from "../fleet/store.ts";
 import type { Decided, Rollout, StageFigures } from "./schema.ts";
 import { isOpen, selectorOf } from "./state.ts";
 import type { RolloutStore } from "./store.ts";
@@ -48,21 +48,23 @@ export async function figuresOf(
     ...{ assigned: 0, fetched: 0, reporting: 0, silent: 0 },
     ...NONE,
   }));
+  const countOne = (runtime: StoredRuntime): void => {
+    const count = counts[firstSelecting(all, runtime)];
+    if (count === undefined) return;
+    const reports = runtime.policy_version === version;
+    const has = reports || fetched.has(runtime.name);
+    const before = baseline.get(runtime.name) ?? NONE;
+    count.assigned++;
+    if (has) count.fetched++;
+    if (reports) count.reporting++;
+    if (has && now - runtime.last_seen >= ONLINE_MS) count.silent++;
+    count.commands += before.commands;
+    count.denied += before.denied;
+  };
   const yielder = new Yielder(signal);
   for await (const slice of needs.fleet.list(organization, { now, active: "" })) {
     for (const runtime of slice) {
-      const count = counts[firstSelecting(all, runtime)];
-      if (count !== undefined) {
-        const reports = runtime.policy_version === version;
-        const has = reports || fetched.has(runtime.name);
-        const before = baseline.get(runtime.name) ?? NONE;
-        count.assigned++;
-        if (has) count.fetched++;
-        if (reports) count.reporting++;
-        if (has && now - runtime.last_seen >= ONLINE_MS) count.silent++;
-        count.commands += before.commands;
-        count.denied += before.denied;
-      }
+      countOne(runtime);
       if (yielder.isDue) await yielder.step();
     }
   }

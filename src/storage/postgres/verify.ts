@@ -72,6 +72,11 @@ async function verifyPartitions(database: Database, report: DatabaseReport): Pro
   }
 }
 
+interface DocumentRow {
+  readonly number: number;
+  readonly text: string;
+}
+
 /** Checks the users, keys, rollouts and activity entries, which are stored as JSON. */
 async function verifyDocuments(
   database: Database,
@@ -85,20 +90,31 @@ async function verifyDocuments(
     ["activity", "entry", activityEntry],
   ];
   for (const [table, column, schema] of tables) {
-    for (let last = 0; ;) {
-      const rows = await database.search<{ number: number; text: string }>(
-        `SELECT number, ${column} AS text FROM ${table}
-          WHERE organization_id = $1 AND number > $2 ORDER BY number LIMIT ${PORTION_ROWS}`,
-        [id, last],
-      );
-      for (const { number, text } of rows) {
-        const fault = faultOf(schema, text, id);
-        if (fault) report.problem(table, `number ${number} of "${id}": ${fault}`);
-        last = number;
-      }
-      if (rows.length < PORTION_ROWS) break;
+    for await (const { number, text } of rowsOf(database, table, column, id)) {
+      const fault = faultOf(schema, text, id);
+      if (fault) report.problem(table, `number ${number} of "${id}": ${fault}`);
     }
   }
+}
+
+/** The rows of an organization in a table, portion by portion. */
+async function* rowsOf(
+  database: Database,
+  table: string,
+  column: string,
+  id: string,
+): AsyncGenerator<DocumentRow> {
+  let rows: readonly DocumentRow[];
+  let last = 0;
+  do {
+    rows = await database.search<DocumentRow>(
+      `SELECT number, ${column} AS text FROM ${table}
+        WHERE organization_id = $1 AND number > $2 ORDER BY number LIMIT ${PORTION_ROWS}`,
+      [id, last],
+    );
+    yield* rows;
+    last = rows.at(-1)?.number ?? last;
+  } while (rows.length === PORTION_ROWS);
 }
 
 function faultOf(schema: Schema, text: string, id: string): string | undefined {

@@ -29,7 +29,7 @@ interface Waiting {
 export class Arrivals {
   readonly #database: Database;
   readonly #waiting = new Map<string, Waiting>();
-  /** Reads under way: streams that wait for the same row share a read. */
+  /** Reads under way. */
   readonly #reads = new Map<string, Promise<readonly Found[]>>();
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -66,7 +66,6 @@ export class Arrivals {
     after: number,
     signal: AbortSignal,
   ): AsyncGenerator<Arrival> {
-    const key = `${organization} ${JSON.stringify(filter)}`;
     let at = after;
     const waiting = this.#waiting.get(organization) ?? { last: after, wakes: new Set() };
     this.#waiting.set(organization, waiting);
@@ -82,22 +81,31 @@ export class Arrivals {
           await new Promise<void>((resolve) => (wake.up = resolve));
           continue;
         }
-        const own = `${at} ${last} ${key}`;
-        const reading = this.#reads.get(own) ?? this.#read(organization, filter, at, last);
-        this.#reads.set(own, reading);
-        const found = await reading.finally(() => this.#reads.delete(own));
+        const found = await this.#readShared(organization, filter, at, last);
         for (const { row, json } of found) {
           if (signal.aborted) return;
-          at = row;
           yield { position: streamPosition(row), json };
         }
-        if (found.length === 0) at = last;
+        at = found.at(-1)?.row ?? last;
       }
     } finally {
       signal.removeEventListener("abort", onWake);
       waiting.wakes.delete(onWake);
       if (waiting.wakes.size === 0) this.#waiting.delete(organization);
     }
+  }
+
+  /** Reads events once for all streams that wait for the same rows. */
+  #readShared(
+    organization: string,
+    filter: AuditFilter,
+    after: number,
+    last: number,
+  ): Promise<readonly Found[]> {
+    const key = JSON.stringify([organization, filter, after, last]);
+    const reading = this.#reads.get(key) ?? this.#read(organization, filter, after, last);
+    this.#reads.set(key, reading);
+    return reading.finally(() => this.#reads.delete(key));
   }
 
   /** Reads the newest row numbers, at intervals while streams wait. */

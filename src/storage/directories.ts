@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
+import { isOrganizationId, type Layout } from "./layout.ts";
 import { syncDirectory } from "./snapshot.ts";
 
 const DIRECTORY_MODE = 0o700;
@@ -28,6 +29,14 @@ export async function makeRootDirectory(files: FileOperations, root: string): Pr
   for (let at = root; at !== dirname(at); at = dirname(at)) {
     await syncDirectory(files, dirname(at)).catch(() => {});
   }
+}
+
+/** The ids of the organizations in a data directory, in order. */
+export async function listOrganizations(
+  files: FileOperations,
+  layout: Layout,
+): Promise<readonly string[]> {
+  return (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
 }
 
 /** The names in a directory, in order; empty if the directory does not exist. */

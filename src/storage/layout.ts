@@ -104,6 +104,12 @@ export class Layout {
   }
 }
 
+/** The directories of an organization, and of its parts. */
+export function directoriesOf(layout: Layout, id: string): readonly string[] {
+  const { directory, policies, audit, auditProof, activityProof } = layout.organization(id);
+  return [directory, policies, audit, auditProof, activityProof];
+}
+
 /** Whether a text has the shape of an organization's id; such a text is safe as a file name. */
 export function isOrganizationId(id: string): boolean {
   return ORGANIZATION_ID.test(id);

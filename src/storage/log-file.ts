@@ -7,7 +7,8 @@
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
-import { ENDS, endOfLastAppend, readExactly } from "./log-lines.ts";
+import { readExactly, writeAll } from "./file-ranges.ts";
+import { ENDS, endOfLastAppend } from "./log-lines.ts";
 import { syncDirectory } from "./snapshot.ts";
 
 /** The most syncs under way. More were not faster; with fewer, a slow disk delays writes. */
@@ -173,11 +174,7 @@ export async function cutBack(
       for (const { start, end } of holes) {
         bytes.fill(ENDS, Math.max(0, start - at), Math.max(0, Math.min(length, end - at)));
       }
-      for (let written = 0; written < length;) {
-        const count = await files.write(descriptor, bytes.subarray(written), at + written);
-        if (count === 0) throw new Error(`Nothing could be written to ${path}`);
-        written += count;
-      }
+      await writeAll(files, descriptor, bytes, at, path);
       at += length;
     }
     await files.fsync(descriptor);

@@ -6,6 +6,7 @@
  * counts as a line, and so does the text before and after it.
  */
 import type { FileOperations } from "./file-operations.ts";
+import { readExactly } from "./file-ranges.ts";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -25,7 +26,7 @@ const READ_BYTES = 512 << 10;
 const TAIL_BYTES = 1 << 16;
 
 /** The way to read a file. */
-export interface LogReading {
+interface LogReading {
   /** The bytes of one read; a longer line is read whole. */
   readonly bytes?: number;
   /** Called between two reads, to yield the event loop. */
@@ -41,14 +42,22 @@ export type TakeLines = (lines: Buffer, offset: number) => false | void;
 /**
  * Reads a file line by line in pieces, so that no file has to fit into memory. Empty lines and white space at
  * the end of a line are left out; a last line without a newline is passed on like any other.
+ *
+ * @param end the reading ends before the first line that begins here or later
  */
 export function readLines(
   files: FileOperations,
   path: string,
   take: TakeLine,
-  reading: LogReading = {},
+  { end = Infinity, ...reading }: LogReading & { readonly end?: number } = {},
 ): Promise<void> {
-  return readManyLines(files, path, (bytes, offset) => eachLine(bytes, offset, take), reading);
+  const takeBefore: TakeLine = (line, offset) => (offset < end ? take(line, offset) : false);
+  return readManyLines(
+    files,
+    path,
+    (bytes, offset) => eachLine(bytes, offset, takeBefore),
+    reading,
+  );
 }
 
 /** Reads a file in pieces of whole lines; adds a newline to a last line without one. */
@@ -168,39 +177,4 @@ function lastEnd(bytes: Buffer): number {
     i = bytes.lastIndexOf(NEWLINE, i - 1);
   }
   return 0;
-}
-
-/**
- * Reads a range of a file.
- *
- * @throws Error if the file is shorter than the range
- */
-export async function readExactly(
-  files: FileOperations,
-  descriptor: number,
-  offset: number,
-  length: number,
-): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length);
-  await readInto(files, descriptor, bytes, offset);
-  return bytes;
-}
-
-/**
- * Fills a buffer from a position in a file.
- *
- * @throws Error if the file ends before the buffer is full
- */
-export async function readInto(
-  files: FileOperations,
-  descriptor: number,
-  target: Buffer,
-  offset: number,
-): Promise<void> {
-  for (let filled = 0; filled < target.length;) {
-    const count = await files.read(descriptor, target.subarray(filled), offset + filled);
-    if (count === 0)
-      throw new Error(`The file ends at byte ${offset + filled}, sooner than expected`);
-    filled += count;
-  }
 }

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Conflict } from "../core/errors.ts";
 import { printable } from "../core/printable.ts";
-import { listDirectory } from "./directories.ts";
+import { listOrganizations } from "./directories.ts";
 import { SOCKET, SYMBOLIC_LINK, type FileOperations } from "./file-operations.ts";
-import { isOrganizationId, type Layout } from "./layout.ts";
+import { directoriesOf, type Layout } from "./layout.ts";
 import { inParallel } from "./parallel.ts";
 
 /**
@@ -16,11 +16,8 @@ import { inParallel } from "./parallel.ts";
 export async function refuseOddEntries(files: FileOperations, layout: Layout): Promise<void> {
   await refuseIn(files, layout.root, layout);
   await refuseIn(files, layout.organizations, layout);
-  const ids = await listDirectory(files, layout.organizations).catch(() => []);
-  const directories = ids.filter(isOrganizationId).flatMap((id) => {
-    const { directory, policies, audit, auditProof, activityProof } = layout.organization(id);
-    return [directory, policies, audit, auditProof, activityProof];
-  });
+  const ids = await listOrganizations(files, layout).catch(() => []);
+  const directories = ids.flatMap((id) => directoriesOf(layout, id));
   await inParallel(directories, (directory) => refuseIn(files, directory, layout));
 }
 

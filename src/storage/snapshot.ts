@@ -6,6 +6,7 @@
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
+import { writeAll } from "./file-ranges.ts";
 
 const FILE_MODE = 0o600;
 
@@ -39,11 +40,7 @@ export async function writeWhole(
 ): Promise<void> {
   const descriptor = await files.open(path, "w", FILE_MODE);
   try {
-    for (let written = 0; written < bytes.length;) {
-      const count = await files.write(descriptor, bytes.subarray(written), written);
-      if (count === 0) throw new Error(`Nothing could be written to ${path}`);
-      written += count;
-    }
+    await writeAll(files, descriptor, bytes, 0, path);
     await files.fsync(descriptor);
   } finally {
     await files.close(descriptor);

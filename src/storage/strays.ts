@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { listDirectory } from "./directories.ts";
+import { listDirectory, listOrganizations } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
-import { isOrganizationId, type Layout } from "./layout.ts";
+import { directoriesOf, type Layout } from "./layout.ts";
 import { inParallel } from "./parallel.ts";
 import { TEMPORARY_SUFFIX } from "./snapshot.ts";
 
@@ -10,11 +10,8 @@ import { TEMPORARY_SUFFIX } from "./snapshot.ts";
  * them, since each write has its own name. Only the owner of the directory may call this.
  */
 export async function removeStrays(files: FileOperations, layout: Layout): Promise<void> {
-  const names = await listDirectory(files, layout.organizations);
-  const directories = names.filter(isOrganizationId).flatMap((id) => {
-    const { directory, policies, audit, auditProof, activityProof } = layout.organization(id);
-    return [directory, policies, audit, auditProof, activityProof];
-  });
+  const ids = await listOrganizations(files, layout);
+  const directories = ids.flatMap((id) => directoriesOf(layout, id));
   await inParallel([layout.root, ...directories], async (directory) => {
     for (const name of await listDirectory(files, directory)) {
       if (name.endsWith(TEMPORARY_SUFFIX)) await files.remove(join(directory, name));

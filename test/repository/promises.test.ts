@@ -45,7 +45,7 @@ import { KEPT_LENGTH, KEPT_ROLLOUTS } from "../../src/rollouts/store.ts";
 import * as service from "../../src/service.ts";
 import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
-import { KNOWN_IDS } from "../../src/storage/files/audit/write/known-events.ts";
+import { KNOWN_IDS } from "../../src/storage/files/audit/write/recent-ids.ts";
 import { FLUSH_AFTER_MS } from "../../src/storage/files/keys.ts";
 
 const KIB = 1024;

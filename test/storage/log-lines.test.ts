@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { endOfLastAppend, readExactly, readLines } from "../../src/storage/log-lines.ts";
+import { readExactly } from "../../src/storage/file-ranges.ts";
+import { endOfLastAppend, readLines } from "../../src/storage/log-lines.ts";
 import { ForgetfulFiles } from "../support/forgetful-files.ts";
 
 async function holding(text: string): Promise<{ files: ForgetfulFiles; descriptor: number }> {

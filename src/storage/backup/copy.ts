@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { makeDurableDirectory } from "../directories.ts";
 import { faultAt } from "../disk-fault.ts";
 import type { FileOperations } from "../file-operations.ts";
+import { writeAll } from "../file-ranges.ts";
 import { syncDirectory } from "../snapshot.ts";
 
 const PIECE_BYTES = 1 << 20;
@@ -70,9 +71,7 @@ async function pour(
     });
     if (count === 0) throw new Error(`${path} ends at byte ${at}, sooner than expected`);
     digest.update(piece.subarray(0, count));
-    for (let written = 0; target !== undefined && written < count;) {
-      written += await files.write(target, piece.subarray(written, count), at + written);
-    }
+    if (target !== undefined) await writeAll(files, target, piece.subarray(0, count), at, path);
     at += count;
   }
   return digest.digest("hex");

@@ -11,9 +11,9 @@ import { randomBytes } from "node:crypto";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isObject } from "../../core/validate.ts";
 import { DAMAGED_SUFFIX } from "../damage.ts";
-import { listDirectory } from "../directories.ts";
+import { listDirectory, listOrganizations } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
-import { isOrganizationId, policyFileName, policyRecordName, type Layout } from "../layout.ts";
+import { policyFileName, policyRecordName, type Layout } from "../layout.ts";
 import { endOfLog } from "../log-lines.ts";
 import { refuseOddEntries } from "../odd-entries.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
@@ -54,9 +54,7 @@ export async function stageFiles(
   try {
     const stage = new Stage(files, layout.root, directory, committed);
     await stage.root(layout);
-    for (const id of await listDirectory(files, layout.organizations)) {
-      if (isOrganizationId(id)) await stage.organization(layout, id);
-    }
+    for (const id of await listOrganizations(files, layout)) await stage.organization(layout, id);
     return { directory, files: stage.files, release };
   } catch (error) {
     await release().catch(() => {}); // the first failure is reported

@@ -55,7 +55,11 @@ export type TakeEntry = (entry: ActivityEntry, offset: number, length: number) =
 /** About a millisecond of work. */
 const READ_BYTES = 32 << 10;
 
-/** Reads the entries of a file up to a byte, and yields to other work; damaged lines are left out. */
+/**
+ * Reads the entries of a file, and yields to other work; damaged lines are left out.
+ *
+ * @param end the acknowledged bytes: later entries may be taken back
+ */
 export function readEntries(
   parts: ActivityLogParts,
   file: number,
@@ -63,13 +67,11 @@ export function readEntries(
   take: TakeEntry,
 ): Promise<void> {
   const yielder = new Yielder();
-  const takeLine = (line: Buffer, offset: number): false | void => {
-    if (offset >= end) return false; // not acknowledged yet, and may be taken back
+  const takeLine = (line: Buffer, offset: number): void => {
     const entry = parseEntry(line, parts.organization);
     if (entry) take(entry, offset, line.length);
-    return undefined;
   };
-  const reading = { bytes: READ_BYTES, pause: () => yielder.step() };
+  const reading = { end, bytes: READ_BYTES, pause: () => yielder.step() };
   return readLines(parts.files, activityPath(parts, file), takeLine, reading);
 }
 

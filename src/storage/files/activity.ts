@@ -6,8 +6,7 @@ import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activ
 import { Unavailable } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { DamageRegister } from "../damage.ts";
-import { listDirectory } from "../directories.ts";
-import { isOrganizationId } from "../layout.ts";
+import { listOrganizations } from "../directories.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { checkActivity, listActivityFiles, type ActivityLogParts } from "./activity-files.ts";
 import { ActivityLog } from "./activity-log.ts";
@@ -95,7 +94,7 @@ export class FileActivity implements ActivityStore {
   async retain(olderThanMs: number): Promise<void> {
     const { files, layout } = this.#parts;
     const olderThan = formatTimestamp(olderThanMs);
-    for (const id of (await listDirectory(files, layout.organizations)).filter(isOrganizationId)) {
+    for (const id of await listOrganizations(files, layout)) {
       // The only file of a log is the active one, which is never removed.
       const found = await listActivityFiles({ ...this.#parts, organization: id });
       if (found.length > 1) await (await this.#log(id)).retain(olderThan);

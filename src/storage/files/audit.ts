@@ -13,16 +13,16 @@ import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Durability } from "../append-log-options.ts";
 import { DamageRegister } from "../damage.ts";
-import { listDirectory } from "../directories.ts";
+import { listDirectory, listOrganizations } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
-import { isOrganizationId, type Layout } from "../layout.ts";
+import type { Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
 import { EngineCounters } from "./audit/write/engine-counters.ts";
 import type { RowSet } from "./audit/index/row-set.ts";
 import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { OpenTrails, checksOf } from "./audit/open-trails.ts";
-import { ByteCache } from "./audit/query/byte-cache.ts";
+import { ByteCache } from "../byte-cache.ts";
 import { Tail } from "./audit/live/tail.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import type { GlobalRow } from "./audit/index/segment-index.ts";
@@ -171,7 +171,7 @@ export class FileAuditStore implements AuditStore {
     olderThanMs: number,
   ): Promise<readonly AuditRemoval[]> {
     const removals: AuditRemoval[] = [];
-    for (const id of organization === undefined ? await this.#stored() : [organization]) {
+    for (const id of organization === undefined ? await this.#withSealed() : [organization]) {
       const removal = await this.#ask(id, (trail) => trail.retain(olderThanMs));
       if (removal !== undefined) removals.push(removal);
     }
@@ -207,11 +207,11 @@ export class FileAuditStore implements AuditStore {
     return answer(this.#trails.atHand(organization) ?? (await this.#trails.opened(organization)));
   }
 
-  /** The organizations with more than one segment. */
-  async #stored(): Promise<readonly string[]> {
+  /** The organizations with a sealed segment. */
+  async #withSealed(): Promise<readonly string[]> {
     const { files, layout } = this.#options;
     const found: string[] = [];
-    for (const id of (await listDirectory(files, layout.organizations)).filter(isOrganizationId)) {
+    for (const id of await listOrganizations(files, layout)) {
       const names = await listDirectory(files, layout.organization(id).audit);
       if (names.filter((name) => name.endsWith(".jsonl")).length > 1) found.push(id);
     }

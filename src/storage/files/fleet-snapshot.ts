@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { isObject } from "../../core/validate.ts";
 import type { FileOperations } from "../file-operations.ts";
+import { writeAll } from "../file-ranges.ts";
 import { damaged, readSnapshot, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
 import type { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
@@ -39,12 +40,8 @@ export async function writeFleetSnapshot(
     for (const text of pieces(organization, log, index)) {
       signal.throwIfAborted();
       const bytes = Buffer.from(text, "utf8");
-      for (let written = 0; written < bytes.length;) {
-        const count = await files.write(descriptor, bytes.subarray(written), size);
-        if (count === 0) throw new Error(`Nothing could be written to ${aside}`);
-        written += count;
-        size += count;
-      }
+      await writeAll(files, descriptor, bytes, size, aside);
+      size += bytes.length;
     }
     await files.fsync(descriptor);
   } finally {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Awaitable } from "../../core/caller.ts";
 import type { PolicyVersion } from "../../policies/store.ts";
+import { ByteCache } from "../byte-cache.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { type Layout, policyFileName } from "../layout.ts";
 import { readFileIfAny, writeWhole } from "../snapshot.ts";
@@ -13,14 +14,12 @@ import { readFileIfAny, writeWhole } from "../snapshot.ts";
 export class PolicyTexts {
   readonly #files: FileOperations;
   readonly #layout: Layout;
-  readonly #maxBytes: number;
-  readonly #kept = new Map<string, { readonly text: string; readonly bytes: number }>();
-  #bytes = 0;
+  readonly #kept: ByteCache<string>;
 
   constructor(files: FileOperations, layout: Layout, maxBytes: number) {
     this.#files = files;
     this.#layout = layout;
-    this.#maxBytes = maxBytes;
+    this.#kept = new ByteCache(maxBytes);
   }
 
   /** Writes a text and syncs it; the directory that names its file is not synced yet. */
@@ -37,29 +36,12 @@ export class PolicyTexts {
 
   /** The text of a version, at once if it is in memory. */
   of(organization: string, version: PolicyVersion): Awaitable<string> {
-    const key = keyOf(organization, version);
-    const kept = this.#kept.get(key);
-    if (!kept) return this.#read(organization, version);
-    this.#kept.delete(key); // a Map lists its keys by age; setting it again makes this one the youngest
-    this.#kept.set(key, kept);
-    return kept.text;
+    return this.#kept.get(keyOf(organization, version)) ?? this.#read(organization, version);
   }
 
   /** Keeps a text in memory, and drops the least recently used ones to make room. */
   keep(organization: string, version: PolicyVersion, text: string): void {
-    const key = keyOf(organization, version);
-    this.#drop(key);
-    this.#kept.set(key, { text, bytes: version.bytes });
-    this.#bytes += version.bytes;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(key: string): void {
-    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
-    this.#kept.delete(key);
+    this.#kept.keep(keyOf(organization, version), text, version.bytes);
   }
 
   async #read(organization: string, version: PolicyVersion): Promise<string> {

@@ -1,4 +1,5 @@
 import type { PolicyCount } from "../../fleet/store.ts";
+import { grown } from "./grown.ts";
 
 /** The version number of slots that do not report a version. */
 export const NO_VERSION = 0;
@@ -21,7 +22,7 @@ export class PolicyUse {
   report(slot: number, version: string | undefined): void {
     const before = this.#numberAt[slot] ?? NO_VERSION;
     const after = version ? this.#numberOf(version) : NO_VERSION;
-    if (slot >= this.#numberAt.length) this.#grow(slot);
+    if (slot >= this.#numberAt.length) this.#numberAt = grown(this.#numberAt, slot + 1);
     this.#numberAt[slot] = after;
     if (after !== NO_VERSION) (this.#slots[after] as number)++;
     if (before !== NO_VERSION && --(this.#slots[before] as number) === 0) this.#drop(before);
@@ -78,11 +79,5 @@ export class PolicyUse {
     this.#numbers.delete(this.#versions[number] as string);
     this.#versions[number] = "";
     this.#free.push(number);
-  }
-
-  #grow(slot: number): void {
-    const grown = new Uint32Array(2 * slot);
-    grown.set(this.#numberAt);
-    this.#numberAt = grown;
   }
 }

@@ -1,5 +1,6 @@
 import { isSelected } from "../../core/assigned-version.ts";
 import type { Assignee, OpenRollout } from "../../core/assignment.ts";
+import { grown } from "./grown.ts";
 
 const UNKNOWN = 0;
 const OUTSIDE = 1;
@@ -20,7 +21,7 @@ export class RolloutSelection {
       this.#rollout = rollout;
       this.#known.fill(UNKNOWN);
     }
-    if (slot >= this.#known.length) this.#grow(slot);
+    if (slot >= this.#known.length) this.#known = grown(this.#known, slot + 1);
     if (this.#known[slot] === UNKNOWN) {
       this.#known[slot] = isSelected(rollout, runtime) ? SELECTED : OUTSIDE;
     }
@@ -30,11 +31,5 @@ export class RolloutSelection {
   /** Forgets the runtime of a slot, after its labels changed or another runtime took the slot. */
   forget(slot: number): void {
     if (slot < this.#known.length) this.#known[slot] = UNKNOWN;
-  }
-
-  #grow(slot: number): void {
-    const grown = new Uint8Array(2 * slot);
-    grown.set(this.#known);
-    this.#known = grown;
   }
 }

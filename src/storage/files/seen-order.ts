@@ -1,3 +1,5 @@
+import { grown } from "./grown.ts";
+
 const FIRST_SIZE = 64;
 /** The slot that closes the ring, between the slots that were touched last and first. */
 const START = 0;
@@ -94,14 +96,9 @@ export class SeenOrder {
   }
 
   #grow(): void {
-    const size = this.#newer.length * 2;
-    this.#newer = copyInto(new Int32Array(size), this.#newer);
-    this.#older = copyInto(new Int32Array(size), this.#older);
-    this.#lastSeen = copyInto(new Float64Array(size).fill(-Infinity), this.#lastSeen);
+    const size = this.#newer.length;
+    this.#newer = grown(this.#newer);
+    this.#older = grown(this.#older);
+    this.#lastSeen = grown(this.#lastSeen).fill(-Infinity, size);
   }
-}
-
-function copyInto<T extends Int32Array | Float64Array>(to: T, from: T): T {
-  to.set(from);
-  return to;
 }

@@ -21,6 +21,7 @@ import type { IndexThreads } from "./sidecar/index-threads.ts";
 import { SealedIndex } from "./index/sealed-index.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
+import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { writeSidecar } from "./sidecar/writer.ts";
 
 export interface SegmentSetOptions {
@@ -120,8 +121,19 @@ export class SegmentSet {
     this.#adopt(this.#indexes.filter((index) => index.segment !== segment));
   }
 
-  /** Rebuilds the index of a segment whose sidecar is damaged. */
-  remake(segment: number): Promise<void> {
+  /** Reads the indexes. If one turns out to be damaged, it is rebuilt, and the reading is repeated. */
+  async read<T>(reading: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await reading(this.#indexes);
+      } catch (error) {
+        if (!(error instanceof SidecarDamaged)) throw error;
+        await this.#remake(error.segment);
+      }
+    }
+  }
+
+  #remake(segment: number): Promise<void> {
     return this.#sealing.run(async () => {
       const before = this.find(segment);
       if (!(before instanceof SealedIndex)) return; // another query has rebuilt it
@@ -146,10 +158,7 @@ export class SegmentSet {
     const yielder = new Yielder();
     const times = new Map<string, number>();
     for (const name of names) {
-      const time = indexes.reduce(
-        (newest, index) => Math.max(newest, lastUseIn(index, name)),
-        -Infinity,
-      );
+      const time = Math.max(...indexes.map((index) => lastUseIn(index, name)));
       if (time > -Infinity) times.set(name, time);
       await yielder.step();
     }

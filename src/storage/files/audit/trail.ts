@@ -18,18 +18,18 @@ import { EventWriter } from "./write/event-writer.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { type Lease, Leases } from "./leases.ts";
 import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.ts";
-import type { PlacedLine, RecentIds } from "./write/known-events.ts";
+import type { PlacedLine } from "./write/known-events.ts";
+import type { RecentIds } from "./write/recent-ids.ts";
 import { InOrder } from "./write/in-order.ts";
 import { firstLine, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerFacets } from "./query/facets.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
 import { LastDay } from "./query/last-day.ts";
-import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { globalRow, NO_ROW, type GlobalRow, type LocalRow } from "./index/segment-index.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
-import type { ByteCache } from "./query/byte-cache.ts";
+import type { ByteCache } from "../../byte-cache.ts";
 import type { RowSet } from "./index/row-set.ts";
 import type { Tail, TailSource } from "./live/tail.ts";
 
@@ -277,20 +277,9 @@ export class AuditTrail implements TailSource {
     await opened.close();
   }
 
-  /** Answers a query. If an index turns out to be damaged, it is rebuilt and the query is repeated. */
-  async #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
+  /** Answers a query from the indexes, under a lease. */
+  #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
     const done = this.#leases.take();
-    try {
-      for (;;) {
-        try {
-          return await answer(this.#segments.indexes);
-        } catch (error) {
-          if (!(error instanceof SidecarDamaged)) throw error;
-          await this.#segments.remake(error.segment);
-        }
-      }
-    } finally {
-      done();
-    }
+    return this.#segments.read(answer).finally(done);
   }
 }

@@ -1,6 +1,6 @@
 import { idOfLine } from "../../../signed-logs/prove.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { readLines } from "../../log-lines.ts";
+import { readLines, type TakeLine } from "../../log-lines.ts";
 import type { LogPart } from "./log-sources.ts";
 
 /** A line of a log, and its place. */
@@ -21,8 +21,7 @@ export async function findLine(
   for (const { name, path, end } of parts) {
     let found: FoundLine | undefined;
     let at = 0;
-    await readLines(files, path, (line, offset) => {
-      if (offset >= end) return false;
+    const take: TakeLine = (line) => {
       if (line[0] === 0) return undefined; // a hole never was a line
       if (line.includes(id) && idOfLine(line.toString("utf8")) === id) {
         found = { file: name, at, line: Buffer.from(line) };
@@ -30,7 +29,8 @@ export async function findLine(
       }
       at++;
       return undefined;
-    });
+    };
+    await readLines(files, path, take, { end });
     if (found !== undefined) return found;
   }
   return undefined;

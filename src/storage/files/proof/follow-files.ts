@@ -2,7 +2,8 @@
 import { nextTurn } from "../../../core/timers.ts";
 import { Contradiction, type SignedTree } from "../../../proof/signed-tree.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { eachLine, readInto } from "../../log-lines.ts";
+import { readInto } from "../../file-ranges.ts";
+import { eachLine } from "../../log-lines.ts";
 import type { LogPart } from "./log-sources.ts";
 import type { TreePosition } from "./tree-files.ts";
 

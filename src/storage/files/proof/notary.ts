@@ -6,9 +6,9 @@ import type { SigningFigures } from "../../../engine.ts";
 import { LOGS, originOf, type NamedLog } from "../../../proof/log-name.ts";
 import { signerOf, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
-import { listDirectory } from "../../directories.ts";
+import { listOrganizations } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { isOrganizationId, type Layout } from "../../layout.ts";
+import type { Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
 import { followFiles } from "./follow-files.ts";
 import { logParts, treeDirectory, type LogPart } from "./log-sources.ts";
@@ -114,7 +114,7 @@ export class Notary {
   async #addAll(): Promise<boolean> {
     const { files, layout, log } = this.#parts;
     try {
-      const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
+      const ids = await listOrganizations(files, layout);
       const all = ids.flatMap((organization) => LOGS.map((log) => ({ organization, log })));
       for (const named of all) this.#due.set(keyOf(named), named);
       this.#isFirst = false;

@@ -11,7 +11,8 @@ import type { TreeStore } from "../../../proof/signed-tree.ts";
 import { TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";
 import { makeDurableDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { endOfLastAppend, endOfLog, readExactly } from "../../log-lines.ts";
+import { readExactly, withFile, writeAll } from "../../file-ranges.ts";
+import { endOfLastAppend, endOfLog } from "../../log-lines.ts";
 import { damaged, readSnapshot, syncDirectory, writeSnapshot } from "../../snapshot.ts";
 import type { FoundLine } from "./find-line.ts";
 
@@ -54,15 +55,14 @@ export class TreeFiles implements TreeStore<TreePosition> {
   }
 
   /** Reads the stored hashes of a tile, which may be fewer than 256; `undefined` if there are none. */
-  async readTile(level: number, index: number): Promise<Buffer | undefined> {
-    const found = await this.#reading(this.hashes(level), async (descriptor, size) => {
+  readTile(level: number, index: number): Promise<Buffer | undefined> {
+    return withFile(this.#files, this.hashes(level), async (descriptor, size) => {
       const whole = size - (size % HASH_BYTES);
       const length = Math.min(TILE_BYTES, whole - index * TILE_BYTES);
       return length > 0
         ? readExactly(this.#files, descriptor, index * TILE_BYTES, length)
         : undefined;
     });
-    return found;
   }
 
   /** Reads tiles for proofs and roots, which refuse one with too few hashes. */
@@ -96,7 +96,7 @@ export class TreeFiles implements TreeStore<TreePosition> {
 
   /** The last signed checkpoint, as a note. */
   async lastNote(): Promise<string | undefined> {
-    const line = await this.#reading(this.checkpoints, async (descriptor, size) => {
+    const line = await withFile(this.#files, this.checkpoints, async (descriptor, size) => {
       const end = await endOfLastAppend(this.#files, descriptor, size);
       const start = Math.max(0, end - LAST_BYTES);
       const tail = await readExactly(this.#files, descriptor, start, end - start);
@@ -107,44 +107,22 @@ export class TreeFiles implements TreeStore<TreePosition> {
 
   /** Appends signed checkpoints; half a line that a crash has left is overwritten. */
   async appendNotes(notes: readonly string[]): Promise<void> {
-    const size = await this.#reading(this.checkpoints, async (_, bytes) => bytes);
+    const size = await withFile(this.#files, this.checkpoints, async (_, bytes) => bytes);
     const end = size === undefined ? 0 : await endOfLog(this.#files, this.checkpoints, size);
     if (size !== undefined && end < size) await this.#files.truncate(this.checkpoints, end);
     await this.#write(this.checkpoints, Buffer.from(notes.map(noteLine).join("")), end);
   }
 
   async #write(path: string, bytes: Uint8Array, position: number): Promise<void> {
-    const isNew = (await this.#reading(path, async () => true)) === undefined;
+    const isNew = (await withFile(this.#files, path, async () => true)) === undefined;
     const descriptor = await this.#files.open(path, isNew ? "w" : "r+", 0o600);
     try {
-      for (let written = 0; written < bytes.length;) {
-        const rest = bytes.subarray(written);
-        written += await this.#files.write(descriptor, rest, position + written);
-      }
+      await writeAll(this.#files, descriptor, bytes, position, path);
       await this.#files.fsync(descriptor);
     } finally {
       await this.#files.close(descriptor);
     }
     if (isNew) await syncDirectory(this.#files, this.directory);
-  }
-
-  /** Opens a file for one reading; `undefined` if it does not exist. */
-  async #reading<T>(
-    path: string,
-    read: (descriptor: number, size: number) => Promise<T>,
-  ): Promise<T | undefined> {
-    let descriptor: number;
-    try {
-      descriptor = await this.#files.open(path, "r");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
-    try {
-      return await read(descriptor, (await this.#files.stat(path)).size);
-    } finally {
-      await this.#files.close(descriptor);
-    }
   }
 }
 

@@ -99,13 +99,12 @@ async function verifyLog(
   await report.reading(path, async () => {
     const { size } = await files.stat(path);
     const end = await endOfLog(files, path, size);
-    await readLines(files, path, (line, offset) => {
-      if (offset >= end) return false;
-      if (isRecord(line)) return undefined;
+    const take = (line: Buffer, offset: number): void => {
+      if (isRecord(line)) return;
       const what = line[0] === 0 ? "are zeros" : "are not a record of this organization";
       report.problem(path, `byte ${offset}: ${line.length} bytes ${what}`);
-      return undefined;
-    });
+    };
+    await readLines(files, path, take, { end });
     const torn = `byte ${end}: the last ${size - end} bytes are half an append`;
     if (end < size && isLast) report.note(path, `${torn}, which the next start cuts off`);
     else if (end < size) report.problem(path, torn);

@@ -42,11 +42,9 @@ async function readCheckpoints(
   const { size } = await files.stat(path);
   const end = await endOfLog(files, path, size);
   let number = 0;
-  await readLines(files, path, (line, offset) => {
-    if (offset >= end) return false;
+  const take = (line: Buffer): void =>
     stored.add(`line ${++number}`, () => readNote(line.toString("utf8")));
-    return undefined;
-  });
+  await readLines(files, path, take, { end });
   stored.end();
 }
 
@@ -67,12 +65,11 @@ function storedLog(
     async readLines(take) {
       for (const { path, end } of await logParts(files, layout, named)) {
         let number = 0;
-        await readLines(files, path, (line, offset) => {
-          if (offset >= end) return false;
+        const takeOne = (line: Buffer): void => {
           number++;
           if (line[0] !== 0) take(line, path, number); // a hole never was a line
-          return undefined;
-        });
+        };
+        await readLines(files, path, takeOne, { end });
       }
     },
   };

@@ -1,5 +1,5 @@
 import type { FileOperations } from "../../file-operations.ts";
-import { readExactly } from "../../log-lines.ts";
+import { readExactly, withFile } from "../../file-ranges.ts";
 import { ReadFiles } from "../../read-files.ts";
 import { SealedIndex } from "../audit/index/sealed-index.ts";
 import { decodeHeader, HEADER_BYTES, MAGIC } from "../audit/sidecar/format.ts";
@@ -38,13 +38,11 @@ export async function verifySidecar(
 }
 
 async function isOfOtherVersion(files: FileOperations, path: string): Promise<boolean> {
-  if ((await files.stat(path)).size < HEADER_BYTES) return false;
-  const descriptor = await files.open(path, "r");
-  try {
+  const isOther = await withFile(files, path, async (descriptor, size) => {
+    if (size < HEADER_BYTES) return false;
     const header = await readExactly(files, descriptor, 0, HEADER_BYTES);
     const isOurs = header.toString("latin1", 0, MAGIC.length) === MAGIC;
     return isOurs && decodeHeader(header) === undefined;
-  } finally {
-    await files.close(descriptor);
-  }
+  });
+  return isOther === true;
 }

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { listDirectory } from "../../directories.ts";
+import { listDirectory, listOrganizations } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { GUIDE, isOrganizationId, type Layout } from "../../layout.ts";
+import { GUIDE, type Layout } from "../../layout.ts";
 import { oddEntries } from "../../odd-entries.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import type { VerifyReport } from "./report.ts";
@@ -37,7 +37,7 @@ export async function verifyTree(
   await verifyMode(layout.root, report);
   const top = await verifyNames(tree, layout.root, ROOT, ["organizations"]);
   if (top.has("organizations")) return [];
-  const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
+  const ids = await listOrganizations(files, layout);
   const odd = await verifyNames(tree, layout.organizations, NOTHING, ids);
   const whole: string[] = [];
   for (const id of ids.filter((one) => !odd.has(one))) {

@@ -15,7 +15,7 @@ import { hashOf } from "./hash.ts";
 import { addBits, marksOf, noBits, RowSet } from "./row-set.ts";
 import { RowOrder } from "./row-order.ts";
 import type { CodedField, LocalRow, LongField, SegmentIndex } from "./segment-index.ts";
-import { grown } from "./text-buffer.ts";
+import { grown } from "../../grown.ts";
 import type { SearchedText } from "./trigrams.ts";
 
 const FIRST_ROWS = 256;

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Awaitable } from "../../../../core/caller.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { FileOperations } from "../../../file-operations.ts";
-import { readExactly, readInto } from "../../../log-lines.ts";
+import { readExactly, readInto, withFile } from "../../../file-ranges.ts";
 import type { ReadFiles } from "../../../read-files.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
 import { PackedDictionary } from "./dictionary.ts";
@@ -169,22 +169,14 @@ export class SealedIndex implements SegmentIndex {
   }
 
   /** Reads a sidecar; `undefined` if it is missing or does not describe a log of that length. */
-  static async open(
+  static open(
     files: FileOperations,
     reads: ReadFiles,
     path: string,
     segment: number,
     logBytes: number,
   ): Promise<SealedIndex | undefined> {
-    let descriptor: number;
-    try {
-      descriptor = await files.open(path, "r");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
-    try {
-      const { size } = await files.stat(path);
+    return withFile(files, path, async (descriptor, size) => {
       if (size < HEADER_BYTES) return undefined;
       const header = decodeHeader(await readExactly(files, descriptor, 0, HEADER_BYTES));
       if (header === undefined) return undefined;
@@ -198,9 +190,7 @@ export class SealedIndex implements SegmentIndex {
       if (table.segment !== segment || table.bytes !== logBytes) return undefined;
       if (!isDeepStrictEqual(table.fields, INDEXED_FIELDS)) return undefined;
       return new SealedIndex(reads, path, header, table, head.subarray(tableBytes));
-    } finally {
-      await files.close(descriptor);
-    }
+    });
   }
 
   order(): Uint32Array | undefined {

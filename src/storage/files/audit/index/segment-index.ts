@@ -5,6 +5,7 @@
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
+import type { Slice } from "../../../segment-reader.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { CodedName, Column, LongName } from "./fields.ts";
@@ -94,6 +95,12 @@ export function globalRow(segment: number, row: LocalRow): GlobalRow {
 /** The number of a row in its segment. */
 export function localRow(row: GlobalRow): LocalRow {
   return (row % SEGMENT_ROWS) as LocalRow;
+}
+
+/** The place of a row's line in the log. */
+export function sliceOf({ segment, offsets }: SegmentIndex, row: number): Slice {
+  const offset = offsets[row] as number;
+  return { segment, offset, length: (offsets[row + 1] as number) - offset };
 }
 
 /** The segment of a row. */

@@ -1,4 +1,5 @@
 import type { Work } from "../../../../core/work.ts";
+import { grown } from "../../grown.ts";
 
 const FIRST_TEXTS = 8;
 const FIRST_BYTES = 128;
@@ -56,13 +57,4 @@ export function* encodeTexts(texts: readonly string[]): Work<TextBuffer> {
     if (buffer.count % TEXTS_AT_ONCE === 0) yield;
   }
   return buffer;
-}
-
-/** A copy of an array, twice as long and with room for at least `least` entries. */
-export function grown<T extends Float64Array | Uint32Array | Uint8Array>(array: T, least = 0): T {
-  const length = Math.max(least, array.length * 2);
-  const Type = array.constructor as new (length: number) => T;
-  const copy = Buffer.isBuffer(array) ? (Buffer.alloc(length) as unknown as T) : new Type(length);
-  copy.set(array as never);
-  return copy;
 }

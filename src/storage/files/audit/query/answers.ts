@@ -13,7 +13,7 @@ import { MergingCursor, type MatchingRow } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { segmentViewOf } from "./select-rows.ts";
-import { segmentOf, type GlobalRow, type SegmentIndex } from "../index/segment-index.ts";
+import { segmentOf, sliceOf, type GlobalRow, type SegmentIndex } from "../index/segment-index.ts";
 import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 
 const COMMA = 0x2c;
@@ -132,8 +132,5 @@ function joined(slices: readonly Buffer[], separator: number, isEnded = false): 
 }
 
 function slicesOf(matches: readonly MatchingRow[]): readonly Slice[] {
-  return matches.map(({ view: { index }, row }) => {
-    const offset = index.offsets[row] as number;
-    return { segment: index.segment, offset, length: (index.offsets[row + 1] as number) - offset };
-  });
+  return matches.map(({ view, row }) => sliceOf(view.index, row));
 }

@@ -22,10 +22,10 @@ import {
   type Column,
 } from "../index/fields.ts";
 import { readLine } from "../write/lines.ts";
-import { greatest } from "./last-day.ts";
+import { greatest } from "./greatest.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { rowAt, segmentViewOf, selectRows, type RowIds, type SegmentView } from "./select-rows.ts";
-import type { SegmentIndex } from "../index/segment-index.ts";
+import { sliceOf, type SegmentIndex } from "../index/segment-index.ts";
 
 const ROWS_AT_ONCE = 4_096;
 /** The values of one segment that are compared, those with the most events. */
@@ -152,11 +152,9 @@ async function addReasons(
   const lastRows = new Uint32Array(size + 1);
   const counts = await countCodes(codes, size, rows, yielder, lastRows);
   for (const [code, events] of await greatest(withCode(counts), MOST_REASONS, yielder)) {
-    const row = lastRows[code] as number;
-    const offset = index.offsets[row] as number;
-    const length = (index.offsets[row + 1] as number) - offset;
-    if (length > LONGEST_LINE) continue;
-    const [line] = await log.read([{ segment: index.segment, offset, length }]);
+    const slice = sliceOf(index, lastRows[code] as number);
+    if (slice.length > LONGEST_LINE) continue;
+    const [line] = await log.read([slice]);
     const reason = line && readLine(line, organization)?.reason;
     if (reason !== undefined) add(totals, reason.toLowerCase(), reason, events);
     if (yielder.isDue) await yielder.step();

@@ -11,6 +11,7 @@ import { Yielder } from "../../../../core/yielder.ts";
 import { Queue } from "../../../queue.ts";
 import { decisionOfFacets, isAi, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
+import { greatest } from "./greatest.ts";
 import { segmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, segmentViewOf, type SegmentView } from "./select-rows.ts";
 
@@ -117,7 +118,7 @@ async function scan(now: number, stored: number, indexes: readonly SegmentIndex[
   for (const view of indexes.map(segmentViewOf)) {
     const selected = await selectRows(view, query, yielder);
     if (selected.length === 0) continue;
-    const counter = countRows(view, facets);
+    const counter = rowCounter(view, facets);
     for (let from = 0; from < selected.length; from += ROWS_AT_ONCE) {
       const to = Math.min(selected.length, from + ROWS_AT_ONCE);
       for (let k = from; k < to; k++) counter.count(rowAt(selected, k));
@@ -130,7 +131,7 @@ async function scan(now: number, stored: number, indexes: readonly SegmentIndex[
   return { now, stored, scanned, facets, wouldBeDenied, segments };
 }
 
-function countRows(
+function rowCounter(
   { index }: SegmentView,
   packedCounts: Uint32Array,
 ): {
@@ -179,26 +180,4 @@ async function mostUsed(
     await yielder.step();
   }
   return greatest(totals, MOST_LISTED, yielder);
-}
-
-/** The entries with the greatest numbers, the greatest first, of equal ones by key. */
-export async function greatest<Key extends string | number>(
-  entries: Iterable<readonly [Key, number]>,
-  most: number,
-  yielder: Yielder,
-): Promise<(readonly [Key, number])[]> {
-  const chosen: (readonly [Key, number])[] = [];
-  const cut = (): void => {
-    chosen.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-    chosen.length = Math.min(chosen.length, most);
-  };
-  let least = -Infinity;
-  for (const entry of entries) {
-    if (entry[1] < least || chosen.push(entry) < 2 * most) continue;
-    cut();
-    least = chosen[most - 1]?.[1] ?? least;
-    await yielder.step();
-  }
-  cut();
-  return chosen;
 }

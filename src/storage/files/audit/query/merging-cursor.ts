@@ -13,7 +13,7 @@ import {
   type LocalRow,
 } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
-import { countRows, knownCount, rankOf, rowAt, selectRows, type RowIds } from "./select-rows.ts";
+import { countRows, rankOf, rowAt, selectRows, type RowIds } from "./select-rows.ts";
 import type { SegmentView } from "./select-rows.ts";
 
 /** One match. */
@@ -71,7 +71,7 @@ export class MergingCursor {
     const matching: SegmentView[] = [];
     let total = 0;
     for (const view of views) {
-      const count = knownCount(view, query) ?? (await countRows(view, query, yielder));
+      const count = await countRows(view, query, yielder);
       if (count > 0) matching.push(view);
       total += count;
       if (yielder.isDue) await yielder.step();

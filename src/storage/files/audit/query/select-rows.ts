@@ -110,14 +110,14 @@ function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuer
 }
 
 /** The number of matching rows if counts tell it; `undefined` if rows have to be compared. */
-export function knownCount(view: SegmentView, query: SegmentQuery): number | undefined {
+function knownCount(view: SegmentView, query: SegmentQuery): number | undefined {
   const plan = planOf(view, query);
   if (plan === undefined) return 0;
   const { facets, texts, trace } = query;
   const isCompared = texts.length > 0 || trace !== undefined || plan.barred.length > 0;
   if (plan.isPartial || isCompared) return undefined;
   const [first, second] = plan.tests;
-  if (first === undefined) return facets === undefined ? view.rows : countFacets(view, facets);
+  if (first === undefined) return facets === undefined ? view.rows : totalWith(view, facets);
   if (second === undefined && facets === undefined) return first.count;
   const { combinations, fields } = view.index;
   const codeIn = (name: CodedName): number | undefined =>
@@ -131,7 +131,7 @@ export function knownCount(view: SegmentView, query: SegmentQuery): number | und
   return matchingCount(combinations, test, counts, other?.code);
 }
 
-function countFacets({ index: { packedCounts } }: SegmentView, facets: Uint8Array): number {
+function totalWith({ index: { packedCounts } }: SegmentView, facets: Uint8Array): number {
   let total = 0;
   for (let packed = 0; packed < PACKED_FACETS; packed++) {
     if (facets[packed] === 1) total += packedCounts[packed] as number;

@@ -19,8 +19,9 @@ import type { SegmentedLog } from "../../../segmented-log.ts";
 import { hashOf } from "../index/hash.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { InOrder } from "./in-order.ts";
-import { lineOf, type RecentIds } from "./known-events.ts";
+import { lineOf } from "./known-events.ts";
 import { firstLine, joinLines, linesAsList, linesIn, writeLines } from "./lines.ts";
+import type { RecentIds } from "./recent-ids.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
 import type { SegmentSet } from "../segment-set.ts";
 
@@ -34,9 +35,6 @@ class Flight {
   }
 }
 
-/** Appends under way, by the ids that they reserve. */
-type Flights = Map<string, Flight>;
-
 /** An append of events with ids from the client, while these are looked up among the stored ones. */
 interface Lookup {
   readonly events: readonly AuditEvent[];
@@ -44,8 +42,8 @@ interface Lookup {
   readonly named: ReadonlySet<string> | undefined;
   /** The reporter of all events of this append; `undefined` for callers without credentials. */
   readonly reporter: string | undefined;
-  /** The appends of this reporter that are under way, and this append. */
-  readonly flights: Flights;
+  /** The appends of this reporter that are under way, by the ids that they reserve, and this append. */
+  readonly flights: Map<string, Flight>;
   readonly flight: Flight;
   /** The events to store, by id. */
   readonly fresh: Map<string, AuditEvent>;
@@ -79,7 +77,7 @@ export interface EventWriterOptions {
 export class EventWriter {
   readonly #parts: EventWriterOptions;
   /** By reporter. Never removed: a second map of the same reporter would lack the ids of the first. */
-  readonly #flights = new Map<string | undefined, Flights>();
+  readonly #flights = new Map<string | undefined, Map<string, Flight>>();
   /** Appends read the lines of known events one after another, so that few of these are in memory. */
   readonly #looks = new Queue();
   #underWay = 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { GlobalRow } from "../../../../../src/storage/files/audit/index/segment-index.ts";
-import { RecentIds } from "../../../../../src/storage/files/audit/write/known-events.ts";
+import { RecentIds } from "../../../../../src/storage/files/audit/write/recent-ids.ts";
 
 test("at least as many ids as promised are known, and never more than twice as many", () => {
   const ids = new RecentIds(100);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { greatest } from "../../../../../src/storage/files/audit/query/last-day.ts";
+import { greatest } from "../../../../../src/storage/files/audit/query/greatest.ts";
 import { Yielder } from "../../../../../src/core/yielder.ts";
 
 const someNumbers = fc.uniqueArray(

@@ -1,0 +1,76 @@
+/** Reads and writes ranges of files in full: a single call of the system may transfer fewer bytes than it was given. */
+import type { FileOperations } from "./file-operations.ts";
+
+/**
+ * Reads a range of a file.
+ *
+ * @throws Error if the file is shorter than the range
+ */
+export async function readExactly(
+  files: FileOperations,
+  descriptor: number,
+  offset: number,
+  length: number,
+): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  await readInto(files, descriptor, bytes, offset);
+  return bytes;
+}
+
+/**
+ * Fills a buffer from a position in a file.
+ *
+ * @throws Error if the file ends before the buffer is full
+ */
+export async function readInto(
+  files: FileOperations,
+  descriptor: number,
+  target: Buffer,
+  offset: number,
+): Promise<void> {
+  for (let filled = 0; filled < target.length;) {
+    const count = await files.read(descriptor, target.subarray(filled), offset + filled);
+    if (count === 0)
+      throw new Error(`The file ends at byte ${offset + filled}, sooner than expected`);
+    filled += count;
+  }
+}
+
+/**
+ * Writes all of some bytes at a position in a file.
+ *
+ * @param path named in the error
+ */
+export async function writeAll(
+  files: FileOperations,
+  descriptor: number,
+  bytes: Uint8Array,
+  position: number,
+  path: string,
+): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    const count = await files.write(descriptor, bytes.subarray(written), position + written);
+    if (count === 0) throw new Error(`Nothing could be written to ${path}`);
+    written += count;
+  }
+}
+
+/** Opens a file, calls `read` with its descriptor and size, and closes it; `undefined` if the file does not exist. */
+export async function withFile<T>(
+  files: FileOperations,
+  path: string,
+  read: (descriptor: number, size: number) => Promise<T>,
+): Promise<T | undefined> {
+  let descriptor: number;
+  try {
+    descriptor = await files.open(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    return await read(descriptor, (await files.stat(path)).size);
+  } finally {
+    await files.close(descriptor);
+  }
+}

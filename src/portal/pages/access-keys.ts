@@ -131,13 +131,17 @@ export function freshKeyCard({ name, api_key: text, warning }: FreshKey, lines: 
 
 function noKeys(model: KeysModel): Html {
   if (!isAllowed(model, "POST /api-keys"))
-    return emptyState("No API keys yet", "Each runtime shows one.");
-  return emptyState("No API keys yet", "Each runtime shows one. To create one from a shell:", {
-    method: "POST",
-    url: `${model.apiUrl}/api-keys`,
-    headers: credentialHeaders(model, "person"),
-    body: { name: "build agents" },
-  });
+    return emptyState("No API keys yet", "A runtime sends one with every request.");
+  return emptyState(
+    "No API keys yet",
+    "A runtime sends one with every request. To create one from a shell:",
+    {
+      method: "POST",
+      url: `${model.apiUrl}/api-keys`,
+      headers: credentialHeaders(model, "person"),
+      body: { name: "build agents" },
+    },
+  );
 }
 
 function hasExpired({ expires_at: end }: ApiKey, now: number): boolean {

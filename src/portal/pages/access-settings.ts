@@ -95,7 +95,7 @@ function row({ key, value }: Setting, model: SettingsModel): Html {
 
 function deployment({ edition, organization_id: id, auth, audit }: Settings): Html {
   const hours = auth["token_lifetime_hours"];
-  const credentials = auth["require_auth"] === true ? "demanded" : "not demanded";
+  const credentials = auth["require_auth"] === true ? "required" : "not required";
   const lasting = typeof hours === "number" ? `; a sign-in lasts ${hours} h` : "";
   const oldest = audit.oldest === undefined ? "" : `, the oldest of ${exactly(audit.oldest)}`;
   return card(

@@ -58,7 +58,7 @@ export function auditFacets(
   const isEmpty = sections.every((one) => one === undefined);
   return html`<div>
     ${complete ? undefined : html`<p class="faint small">Of the newest ${count(counted)} events</p>`}
-    ${isEmpty ? html`<p class="faint small">No event has a value</p>` : undefined} ${sections}
+    ${isEmpty ? html`<p class="faint small">No values to count</p>` : undefined} ${sections}
   </div>`;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
+import { browserTest, checkLooks, MARKUP, PHONE, visit } from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const DAY_MS = 86_400_000;
@@ -97,6 +97,13 @@ browserTest("the fleet is accessible and fits, and names are never markup", asyn
   assert.ok((await visited.page.locator("tbody").innerText()).includes(MARKUP));
   await visited.checkUnbroken();
   await checkLooks(t, url, "fleet");
+});
+
+browserTest("on a phone a field without a value is not named", async (t) => {
+  const { page } = await visit(t, `${url}?q=build-7`, { viewport: PHONE });
+  const row = page.getByRole("row", { name: "build-7" });
+  await row.locator('[data-label="Version"]').waitFor();
+  assert.equal(await row.locator('[data-label="System"]').isVisible(), false);
 });
 
 browserTest("several labels narrow the fleet, typed or chosen one after another", async (t) => {

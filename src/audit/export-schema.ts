@@ -2,7 +2,7 @@ import { dateTime, object, string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import { filterBody } from "./filter.ts";
 
-export const exportFormats = ["ndjson", "csv"] as const;
+const exportFormats = ["ndjson", "csv"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** The media type of each format. */

@@ -90,6 +90,11 @@ export function labelsIn(text: string): readonly string[] {
   return text.split(/\s*,\s*(?=[A-Za-z0-9._/-]+:)/u).filter((label) => /^[^:]+:./su.test(label));
 }
 
+/** Labels as the texts `key:value`. */
+export function labelTexts(labels: Labels = {}): readonly string[] {
+  return Object.entries(labels).map((pair) => pair.join(":"));
+}
+
 /**
  * Reads the filter `key:value`.
  *

@@ -3,7 +3,7 @@ import { assignmentIn, plainWord, Unsplittable, type Word, WordBuilder } from ".
 import { ExpansionReader } from "./shell-expansions.ts";
 
 // Classes of characters; the end of the text is ordinary.
-export const ORDINARY = 0;
+const ORDINARY = 0;
 const QUOTING = 1; // quotes, backslash, dollar and back-tick
 export const OPERATOR = 2;
 export const SPACE = 3; // blank or line feed

@@ -1,3 +1,10 @@
+/** The paths of the pages that others link to. */
+export const AUDIT_PATH = "/portal/audit";
+export const CATALOG_PATH = "/portal/catalog";
+export const FLEET_PATH = "/portal/fleet";
+export const POLICIES_PATH = "/portal/policies";
+export const ROLLOUTS_PATH = "/portal/rollouts";
+
 /** The address of a page with parameters; empty ones are left out, and a list repeats its parameter. */
 export function pageLink(
   path: string,
@@ -23,7 +30,7 @@ export function executorLink(name: string): string {
 
 /** The address of a provider's page. */
 export function providerLink(id: string): string {
-  return `/portal/catalog?provider=${encodeURIComponent(id)}`;
+  return `${CATALOG_PATH}?provider=${encodeURIComponent(id)}`;
 }
 
 /** The address of the page of a rule of a version. */
@@ -44,11 +51,8 @@ export function lineLink(version: string, line: number): string {
 /** The address of a policy version, or of its comparison with another one. Lists have hundreds of these. */
 export function policyLink(version: string, against?: string): string {
   const other = against ? `&against=${encodeURIComponent(against)}` : "";
-  return `/portal/policies?version=${encodeURIComponent(version)}${other}`;
+  return `${POLICIES_PATH}?version=${encodeURIComponent(version)}${other}`;
 }
-
-/** The path of the page of the rollouts. */
-export const ROLLOUTS_PATH = "/portal/rollouts";
 
 /** The address of a rollout. */
 export function rolloutLink(id: string): string {

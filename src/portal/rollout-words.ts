@@ -1,5 +1,6 @@
 /** The words of the rollouts page. */
 import { MINUTE_MS } from "../core/clock.ts";
+import { labelTexts } from "../core/labels.ts";
 import type { Rollout, RolloutStage } from "../rollouts/schema.ts";
 import { counted, duration } from "./format.ts";
 
@@ -12,11 +13,7 @@ export function stateWord(state: Rollout["state"]): string {
 export function whoWords({ percent, labels, names }: RolloutStage): string {
   const words = [
     percent === undefined ? "" : percent === 100 ? "All runtimes" : `${percent} % of the runtimes`,
-    labels === undefined
-      ? ""
-      : `with ${Object.entries(labels)
-          .map(([key, value]) => `${key}:${value}`)
-          .join(" and ")}`,
+    labels === undefined ? "" : `with ${labelTexts(labels).join(" and ")}`,
     names === undefined ? "" : `named ${names.slice(0, 3).join(", ")}${more(names.length - 3)}`,
   ].filter((word) => word !== "");
   return percent === undefined ? `Runtimes ${words.join(", ")}` : words.join(", ");

@@ -16,7 +16,7 @@ import type { UserStore } from "../users/store.ts";
 import { ACCESS_PATH, ACTIVITY_PATH } from "./access-tabs.ts";
 import { assetRoutes } from "./asset-routes.ts";
 import { audit } from "./pages/audit-page.ts";
-import { EDITOR_PATH } from "./handover.ts";
+import { EDITOR_PATH } from "./editor-draft.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
 import { modeOf } from "./mode.ts";
 import { makePage, PAGE, pageRow, sendPage } from "./page.ts";

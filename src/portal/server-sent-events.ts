@@ -39,3 +39,12 @@ export function streamReader(): (piece: string) => readonly StreamMessage[] {
     return lines.map(takeLine).filter((message) => message !== undefined);
   };
 }
+
+/** The messages of a response as they arrive: those that each piece completed, which may be none. */
+export async function* messagesOf({ body }: Response): AsyncGenerator<readonly StreamMessage[]> {
+  const read = streamReader();
+  const pieces = body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await pieces?.read(); part?.done === false; part = await pieces?.read()) {
+    yield read(part.value);
+  }
+}

@@ -24,19 +24,7 @@ const LONGEST_MS = 20_000;
  */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await open(method, path, options);
-  const value: unknown = await response.json().catch(() => undefined);
-  if (response.ok) return value as T;
-  throw apiErrorOf(response.status, value);
-}
-
-/** The error of a response: the message in its body, or its status where the body has no message. */
-export function apiErrorOf(status: number, value: unknown): ApiError {
-  const { error } = (value ?? {}) as { readonly error?: unknown };
-  return new ApiError(
-    status,
-    typeof error === "string" ? error : `The service answered ${status}`,
-    value,
-  );
+  return (await response.json().catch(() => undefined)) as T;
 }
 
 /** Reads one resource. */
@@ -58,7 +46,7 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** Sends a request and returns the response itself, for bodies that are read piece by piece. */
+/** Sends a request like `call`, and returns the response itself, for bodies that are not JSON or are read piece by piece. */
 export async function open(
   method: string,
   path: string,
@@ -89,7 +77,11 @@ export async function open(
     throw new ApiError(0, `The service ${reason}`);
   }
   if (response.status === 401 && path !== "/auth/login") signInAgain(token);
-  return response;
+  if (response.ok) return response;
+  const value: unknown = await response.json().catch(() => undefined);
+  const { error } = (value ?? {}) as { readonly error?: unknown };
+  const message = typeof error === "string" ? error : `The service answered ${response.status}`;
+  throw new ApiError(response.status, message, value);
 }
 
 /** The message of an error, in words for people. */

@@ -1,19 +1,17 @@
 import { auditTitle } from "../pages/audit.ts";
 import { ANEW, queryOf, shortMoment, viewHref, type AuditView } from "../pages/audit-view.ts";
 import { call } from "./api.ts";
+import { download } from "./downloads.ts";
 import type * as ViewsModule from "./entries/audit-views.ts";
 import { parsed } from "./markup.ts";
 import { toast } from "./toast.ts";
 
 /** Downloads an export by a ticket, so that no credential is part of an address. */
-export async function download(href: string): Promise<void> {
+export async function downloadExport(href: string): Promise<void> {
   const { bom, ...rest } = Object.fromEntries(new URL(href).searchParams);
   const body = { ...rest, bom: bom === "true" };
   const { url } = await call<{ readonly url: string }>("POST", "/audit/export-tickets", { body });
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "";
-  link.click();
+  download(url);
 }
 
 /** Copies the address of a view with its times fixed, so that another reader sees the same events. */

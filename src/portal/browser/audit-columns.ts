@@ -5,8 +5,7 @@ import {
   USUAL_COLUMNS,
   type AuditColumn,
 } from "../pages/audit-columns.ts";
-import { keep, kept } from "./kept.ts";
-import { fromJson } from "./storage.ts";
+import { browserStorage, fromJson } from "./storage.ts";
 
 const KEY = "signalbox.columns";
 
@@ -28,13 +27,13 @@ export function serveColumns(content: HTMLElement, shown: () => void): void {
     if (!(target instanceof HTMLInputElement) || target.name !== "column") return;
     const boxes = [...content.querySelectorAll<HTMLInputElement>("#columns input:checked")];
     columns = known(boxes.map(({ value }) => value));
-    keep(KEY, JSON.stringify(columns));
+    browserStorage.set(KEY, JSON.stringify(columns));
     shown();
   });
 }
 
 function readKept(): readonly AuditColumn[] {
-  const names = fromJson<unknown>(kept(KEY));
+  const names = fromJson<unknown>(browserStorage.get(KEY));
   return Array.isArray(names) ? known(names) : USUAL_COLUMNS;
 }
 

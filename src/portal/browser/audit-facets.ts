@@ -5,8 +5,8 @@
 import type { AuditView } from "../pages/audit-view.ts";
 import { pageSource, read } from "./api.ts";
 import type * as FacetModule from "./entries/audit-facet-list.ts";
-import { keep, kept } from "./kept.ts";
 import { parsed } from "./markup.ts";
+import { browserStorage } from "./storage.ts";
 
 const WIDE = "(min-width: 86rem)";
 const KEY = "signalbox.facets";
@@ -17,7 +17,7 @@ export async function showFacets(view: AuditView, now: number, isAnew = true): P
   if (!(panel instanceof HTMLDetailsElement)) return;
   if (panel.dataset["begun"] === undefined) {
     panel.dataset["begun"] = "";
-    panel.open = (kept(KEY) ?? (matchMedia(WIDE).matches ? "open" : "")) === "open";
+    panel.open = (browserStorage.get(KEY) ?? (matchMedia(WIDE).matches ? "open" : "")) === "open";
   }
   if (!panel.open && !document.querySelector("#more-filters[open]")) return;
   const address = new URL("./audit-facet-list.js", import.meta.url).href;
@@ -30,6 +30,6 @@ export function serveFacets(content: HTMLElement, shown: () => void): void {
   content.addEventListener("toggle", shown, true);
   content.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element) || !target.matches("#audit-facets > summary")) return;
-    keep(KEY, document.querySelector("#audit-facets[open]") ? "" : "open");
+    browserStorage.set(KEY, document.querySelector("#audit-facets[open]") ? "" : "open");
   });
 }

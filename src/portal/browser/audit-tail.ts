@@ -6,8 +6,8 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { ApiError } from "../pages/api-source.ts";
 import type { TailState } from "../pages/audit-source.ts";
 import type { AuditQuery } from "../pages/audit-view.ts";
-import { streamReader } from "../server-sent-events.ts";
-import { open, reasonOf, apiErrorOf } from "./api.ts";
+import { messagesOf } from "../server-sent-events.ts";
+import { open, reasonOf } from "./api.ts";
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -73,17 +73,9 @@ async function readOnce(stream: Stream): Promise<undefined> {
       signal: isOver,
       isEndless: true,
     });
-    if (!response.ok || !response.body) {
-      throw apiErrorOf(response.status, await response.json().catch(() => undefined));
-    }
-    const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    const read = streamReader();
-    for (;;) {
-      const { value, done } = await pieces.read();
-      if (done) return undefined;
+    for await (const messages of messagesOf(response)) {
       clearTimeout(alarm);
       alarm = setTimeout(() => silence.abort(), LONGEST_SILENCE_MS);
-      const messages = read(value);
       if (messages.length === 0) continue;
       listener.onState({ state: "live" });
       const isFirst = stream.position === "";
@@ -94,6 +86,7 @@ async function readOnce(stream: Stream): Promise<undefined> {
       );
       if (data.length > 0) listener.onEvents(data.map((text) => JSON.parse(text) as AuditEvent));
     }
+    return undefined;
   } catch (error) {
     if (silence.signal.aborted) throw new Error("The stream fell silent", { cause: error });
     throw error;

@@ -1,26 +1,26 @@
 /** The events that one draft of rules is made from, kept in this tab until the policy editor has drafted them. */
 import type { Effect } from "../../policies/schema.ts";
 import { counted } from "../format.ts";
-import { COLLECTED_KEY, EDITOR_PATH, TO_DRAFT_KEY, type RulesToDraft } from "../handover.ts";
+import { COLLECTED_KEY, EDITOR_PATH, TO_DRAFT_KEY, type RulesToDraft } from "../editor-draft.ts";
 import { html } from "../html.ts";
 import { parsed } from "./markup.ts";
-import { fromJson, store, stored } from "./storage.ts";
+import { fromJson, tabStorage } from "./storage.ts";
 
 /** Opens the policy editor, which drafts rules that decide the commands of events. */
 export function openRuleDraft(events: readonly string[], effect: Effect): void {
-  store(TO_DRAFT_KEY, JSON.stringify({ events, effect } satisfies RulesToDraft));
+  tabStorage.set(TO_DRAFT_KEY, JSON.stringify({ events, effect } satisfies RulesToDraft));
   location.assign(EDITOR_PATH);
 }
 
 /** Adds an event to those that one draft is made from. */
 export function collect(id: string): void {
-  store(COLLECTED_KEY, JSON.stringify([...new Set([...collected(), id])]));
+  tabStorage.set(COLLECTED_KEY, JSON.stringify([...new Set([...collected(), id])]));
   showCollected();
 }
 
 /** The ids of the collected events. */
 function collected(): readonly string[] {
-  const found = fromJson<unknown>(stored(COLLECTED_KEY));
+  const found = fromJson<unknown>(tabStorage.get(COLLECTED_KEY));
   return Array.isArray(found) ? found.filter((id): id is string => typeof id === "string") : [];
 }
 
@@ -43,7 +43,7 @@ export function showCollected(): void {
     if (all === "allow" || all === "deny") {
       openRuleDraft(events, all);
     } else if (all === "") {
-      store(COLLECTED_KEY, undefined);
+      tabStorage.set(COLLECTED_KEY, undefined);
       showCollected();
     }
   });

@@ -7,13 +7,13 @@ import {
   type EditorDraft,
   type RulesToDraft,
   TO_DRAFT_KEY,
-} from "../handover.ts";
+} from "../editor-draft.ts";
 import { html } from "../html.ts";
 import { call } from "./api.ts";
 import { ask } from "./dialog.ts";
 import { returnDraft } from "./left-drafts.ts";
 import { session } from "./session.ts";
-import { fromJson, store, stored, takeStored } from "./storage.ts";
+import { fromJson, tabStorage } from "./storage.ts";
 import { toast } from "./toast.ts";
 
 /** The draft of this tab, or one that its user left at a sign-out; `undefined` without one. */
@@ -21,14 +21,14 @@ export function storedDraft(key: string = DRAFT_KEY): EditorDraft | undefined {
   const user = session()?.email;
   if (key === DRAFT_KEY && user !== undefined && returnDraft(user))
     toast("This is the draft that you left when you signed out");
-  const found = fromJson<Partial<EditorDraft> | null>(stored(key));
+  const found = fromJson<Partial<EditorDraft> | null>(tabStorage.get(key));
   const { yaml, base = "", replaces = "" } = found ?? {};
   return typeof yaml === "string" ? { ...found, yaml, base, replaces } : undefined;
 }
 
 /** Keeps the draft of this tab; `undefined` removes it. */
 export function storeDraft(draft: EditorDraft | undefined, key: string = DRAFT_KEY): void {
-  store(key, draft && JSON.stringify(draft));
+  tabStorage.set(key, draft && JSON.stringify(draft));
 }
 
 /**
@@ -36,7 +36,7 @@ export function storeDraft(draft: EditorDraft | undefined, key: string = DRAFT_K
  * whether they are added to it.
  */
 export async function draftRules(done: () => void): Promise<void> {
-  const wanted = fromJson<RulesToDraft | null>(takeStored(TO_DRAFT_KEY));
+  const wanted = fromJson<RulesToDraft | null>(tabStorage.take(TO_DRAFT_KEY));
   if (!Array.isArray(wanted?.events)) return;
   const draft = storedDraft();
   const into = async (old: EditorDraft | undefined): Promise<void> => {
@@ -73,5 +73,5 @@ async function draftInto(
   const { base_version: base } = found;
   const begun = draft ?? { base, replaces: base };
   storeDraft({ ...begun, yaml: found.yaml, notes: [...(draft?.notes ?? []), ...added] });
-  store(COLLECTED_KEY, undefined);
+  tabStorage.set(COLLECTED_KEY, undefined);
 }

@@ -1,11 +1,11 @@
 /** The parts of every page: the theme, the time zone, the shortcuts, the copy buttons and the session. */
 import { html } from "../html.ts";
 import { serveCopyButtons } from "./copy.ts";
-import { keep } from "./kept.ts";
 import { serveKeys } from "./keys.ts";
 import { parsed } from "./markup.ts";
 import { session, signOut } from "./session.ts";
 import { serveZone } from "./zone.ts";
+import { browserStorage } from "./storage.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -19,7 +19,7 @@ function currentTheme(): Theme {
 function setTheme(theme: Theme): void {
   if (theme === "system") delete root.dataset["theme"];
   else root.dataset["theme"] = theme;
-  keep("signalbox.theme", theme);
+  browserStorage.set("signalbox.theme", theme);
 }
 
 function serveTheme(): void {

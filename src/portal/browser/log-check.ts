@@ -4,10 +4,9 @@
  * found: `signalbox verify` is the check that needs no trust in it.
  */
 import { ApiError } from "../pages/api-source.ts";
-import { apiErrorOf, open, read } from "./api.ts";
+import { open, read } from "./api.ts";
 import { checkpointIn, continues, isSignedBy, type Checkpoint } from "./checkpoints.ts";
-import { keep, kept } from "./kept.ts";
-import { fromJson } from "./storage.ts";
+import { browserStorage, fromJson } from "./storage.ts";
 
 /** The logs of an organization that are signed. */
 export type LogName = "audit" | "activity";
@@ -77,7 +76,7 @@ export async function checkLog(log: LogName, now: number): Promise<LogCheck> {
 }
 
 function seenBefore(place: string): SeenCheckpoint | undefined {
-  const found = fromJson<Partial<SeenCheckpoint> | null>(kept(place));
+  const found = fromJson<Partial<SeenCheckpoint> | null>(browserStorage.get(place));
   const { note, vkey, at } = found ?? {};
   const isWhole = [note, vkey, at].every((one) => typeof one === "string");
   return isWhole && checkpointIn(note ?? "") ? (found as SeenCheckpoint) : undefined;
@@ -85,7 +84,7 @@ function seenBefore(place: string): SeenCheckpoint | undefined {
 
 /** Keeps a checkpoint in place of the one that is kept. */
 export function accept(present: SeenCheckpoint): void {
-  keep(placeOf(present.vkey), JSON.stringify(present));
+  browserStorage.set(placeOf(present.vkey), JSON.stringify(present));
 }
 
 async function isContinued(log: LogName, from: Checkpoint, to: Checkpoint): Promise<boolean> {
@@ -98,9 +97,7 @@ async function isContinued(log: LogName, from: Checkpoint, to: Checkpoint): Prom
 }
 
 async function text(path: string): Promise<string> {
-  const response = await open("GET", path, { headers: { Accept: "*/*" } });
-  if (response.ok) return response.text();
-  throw apiErrorOf(response.status, await response.json().catch(() => {}));
+  return (await open("GET", path, { headers: { Accept: "*/*" } })).text();
 }
 
 /** The place of a log's checkpoint. The host in its name may change with the settings of the server. */

@@ -7,6 +7,7 @@ import { counted, exactly } from "../format.ts";
 import { reasonOf } from "./api.ts";
 import { checkpointIn } from "./checkpoints.ts";
 import { serviceNow } from "./clock.ts";
+import { saveText } from "./downloads.ts";
 import {
   accept,
   checkLog,
@@ -96,7 +97,11 @@ function noticeOf(log: LogName, problem: LogProblem, again: () => void): HTMLEle
   if (before) details.append(...shown(`Seen on ${exactly(before.at)}`, before));
   if (present) details.append(...shown("Now", present));
   notice.append(details);
-  if (before) notice.append(button("Save the checkpoint that was seen before", () => save(before)));
+  if (before) {
+    // A file for `signalbox verify --checkpoint`.
+    const save = (): void => saveText(before.note, "checkpoint.txt", "text/plain");
+    notice.append(button("Save the checkpoint that was seen before", save));
+  }
   if (before && present && problem.state !== "bad signature") {
     const forget = (): void => {
       accept(present);
@@ -165,13 +170,4 @@ function shown(title: string, { note, vkey }: SeenCheckpoint): readonly HTMLElem
   text.tabIndex = 0;
   text.ariaLabel = title;
   return [made("p", title), text];
-}
-
-/** Saves a checkpoint as a file for `signalbox verify --checkpoint`. */
-function save({ note }: SeenCheckpoint): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([note], { type: "text/plain" }));
-  link.download = "checkpoint.txt";
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -3,9 +3,8 @@ export function serveMenus(content: HTMLElement): void {
   content.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element)) return;
     for (const menu of openMenus(content)) {
-      const isDone = target.closest("a") !== null;
       if (!menu.contains(target)) menu.open = false;
-      else if (isDone) closeMenu(menu);
+      else if (target.closest("a")) closeMenu(menu);
     }
   });
   content.addEventListener("keydown", (event) => {

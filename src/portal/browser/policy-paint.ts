@@ -1,10 +1,9 @@
 import type { PolicyProblem } from "../../policies/schema.ts";
 import { html, type Html } from "../html.ts";
-import { DOCUMENT_CHARACTERS } from "../pages/policy-text.ts";
+import { colouredToken, DOCUMENT_CHARACTERS, LONGEST_COLOURED } from "../pages/policy-text.ts";
 import { highlighter, type Token } from "../yaml-highlight.ts";
 import { parsed } from "./markup.ts";
 
-const LONGEST_COLOURED = 2_000;
 /** Lines that are painted above and below those in sight. */
 const BEYOND = 8;
 
@@ -55,7 +54,7 @@ export function servePaint(
     const text = lines[at] ?? "";
     const problem = problems.get(at + 1);
     const found = text.length <= LONGEST_COLOURED ? tokens?.[at] : undefined;
-    const content = found?.map(coloured) ?? text;
+    const content = found?.map(colouredToken) ?? text;
     if (!problem) return html`${content}`;
     return html`<u>${content}</u> <i>${problem.message}</i>`;
   };
@@ -79,8 +78,4 @@ export function servePaint(
       draw();
     },
   };
-}
-
-function coloured({ kind, text }: Token): Html {
-  return kind === "plain" ? html`${text}` : html`<span class="y-${kind}">${text}</span>`;
 }

@@ -4,8 +4,8 @@ import type { PolicyReplayReport } from "../../replay/report.ts";
 import { html, type Html } from "../html.ts";
 import { ApiError } from "../pages/api-source.ts";
 import { renderReplay, replaySpan, spanFilter } from "../pages/policy-replay.ts";
-import { streamReader } from "../server-sent-events.ts";
-import { apiErrorOf, call, isSignedOut, open, reasonOf } from "./api.ts";
+import { messagesOf } from "../server-sent-events.ts";
+import { call, isSignedOut, open, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { openDialog } from "./dialog.ts";
 import { parsed } from "./markup.ts";
@@ -19,6 +19,9 @@ type Told =
   | { readonly evaluated: number; readonly total: number }
   | { readonly error: string };
 
+/** The document that decides: a text, or a stored version. */
+type ReplayedDocument = { readonly yaml: string } | { readonly version: string };
+
 /** Connects the button, the state and the report below a place with the editor's text. */
 export function serveReplay(
   place: HTMLElement,
@@ -28,29 +31,19 @@ export function serveReplay(
   const state = place.querySelector<HTMLElement>("[data-state]");
   const shown = place.querySelector<HTMLElement>("[data-report]");
   if (!state || !shown) throw new Error("The editor has no place for the replay");
-  let underWay: AbortController | undefined;
   let tested: string | undefined;
   const say = (text: string): void => void (state.textContent = text);
-  const run = async (): Promise<void> => {
-    underWay?.abort();
-    const own = new AbortController();
-    underWay = own;
+  const runner = new ReplayRunner(place, say);
+  const run = (): void => {
     const yaml = area.value;
-    say("Waiting for the first events…");
-    try {
-      const report = await replay({ yaml, ...chosenSpan(place) }, own.signal, (evaluated, total) =>
-        say(progressWords(evaluated, total)),
-      );
+    void runner.run({ yaml }, (report) => {
       tested = yaml;
       morph(shown, render(report));
-      say("");
       showAge();
-    } catch (error) {
-      if (!own.signal.aborted && !isSignedOut(error)) say(reasonOf(error));
-    }
+    });
   };
   const showAge = (): void => {
-    if (tested !== undefined && !underWay?.signal.aborted) {
+    if (tested !== undefined) {
       say(tested === area.value ? "" : "The text has changed since: test it again.");
     }
   };
@@ -69,17 +62,16 @@ export function serveReplay(
   place.addEventListener("click", ({ target }) => {
     const button = target instanceof Element ? target.closest("button") : null;
     const { test, effect = "test" } = button?.dataset ?? {};
-    if (button?.matches("[data-run]")) void run();
+    if (button?.matches("[data-run]")) run();
     else if (test !== undefined) void add(test, effect);
   });
   place.addEventListener("change", () => {
-    if (tested !== undefined) void run(); // the report is of other commands
+    if (tested !== undefined) run(); // the report is of other commands
   });
   area.addEventListener("input", showAge);
   return {
     show(report, words) {
-      underWay?.abort();
-      underWay = undefined;
+      runner.abort();
       tested = area.value;
       morph(shown, render(report));
       say(words);
@@ -108,26 +100,46 @@ export function showReplayOf(version: string): void {
   const state = dialog.querySelector("[data-state]");
   const shown = dialog.querySelector("[data-report]");
   const say = (text: string): void => void (state && (state.textContent = text));
-  let underWay: AbortController | undefined;
-  const run = async (): Promise<void> => {
-    underWay?.abort();
-    const own = new AbortController();
-    underWay = own;
-    say("Waiting for the first events…");
+  const runner = new ReplayRunner(dialog, say);
+  const run = (): void =>
+    void runner.run({ version }, (report) =>
+      shown?.replaceChildren(parsed(renderReplay(report, true, false))),
+    );
+  dialog.addEventListener("close", () => runner.abort());
+  dialog.addEventListener("change", run);
+  run();
+}
+
+/** Runs the replays of a place, of which the last one counts, and says how far it is. */
+class ReplayRunner {
+  readonly #place: HTMLElement;
+  readonly #say: (text: string) => void;
+  #underWay = new AbortController();
+
+  constructor(place: HTMLElement, say: (text: string) => void) {
+    this.#place = place;
+    this.#say = say;
+  }
+
+  async run(document: ReplayedDocument, show: (report: PolicyReplayReport) => void): Promise<void> {
+    this.#underWay.abort();
+    const { signal } = (this.#underWay = new AbortController());
+    this.#say("Waiting for the first events…");
     try {
-      const body = { version, ...chosenSpan(dialog) };
-      const report = await replay(body, own.signal, (evaluated, total) =>
-        say(progressWords(evaluated, total)),
+      const body = { ...document, ...chosenSpan(this.#place) };
+      const report = await replay(body, signal, (evaluated, total) =>
+        this.#say(progressWords(evaluated, total)),
       );
-      shown?.replaceChildren(parsed(renderReplay(report, true, false)));
-      say("");
+      this.#say("");
+      show(report);
     } catch (error) {
-      if (!own.signal.aborted && !isSignedOut(error)) say(reasonOf(error));
+      if (!signal.aborted && !isSignedOut(error)) this.#say(reasonOf(error));
     }
-  };
-  dialog.addEventListener("close", () => underWay?.abort());
-  dialog.addEventListener("change", () => void run());
-  void run();
+  }
+
+  abort(): void {
+    this.#underWay.abort();
+  }
 }
 
 function progressWords(evaluated: number, total: number): string {
@@ -136,20 +148,15 @@ function progressWords(evaluated: number, total: number): string {
 
 /** Runs a replay; resolves with its report. */
 async function replay(
-  body: ReturnType<typeof spanFilter> & ({ readonly yaml: string } | { readonly version: string }),
+  body: ReturnType<typeof spanFilter> & ReplayedDocument,
   signal: AbortSignal,
   onProgress: (evaluated: number, total: number) => void,
 ): Promise<PolicyReplayReport> {
   const headers = { Accept: "text/event-stream" };
   const options = { body, headers, signal, isEndless: true };
   const response = await open("POST", "/policies/replay", options);
-  if (!response.ok || !response.body) {
-    throw apiErrorOf(response.status, await response.json().catch(() => undefined));
-  }
-  const read = streamReader();
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    for (const { data } of read(part.value)) {
+  for await (const messages of messagesOf(response)) {
+    for (const { data } of messages) {
       if (data === undefined) continue;
       const told = JSON.parse(data) as Told;
       if ("error" in told) throw new ApiError(0, told.error);

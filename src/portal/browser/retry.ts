@@ -10,6 +10,7 @@ const LONGEST_WAIT_MS = 30_000;
 export class Retry {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
+  #stopping = new AbortController();
 
   /** Shows what failed and why, and runs `again` after a pause. */
   after(failed: string, error: unknown, again: () => void): void {
@@ -37,8 +38,6 @@ export class Retry {
     this.stop();
     this.#failures = 0;
   }
-
-  #stopping = new AbortController();
 }
 
 /** Shows a problem above the page, with a button where `again` is given; the next rendering of the page removes it. */

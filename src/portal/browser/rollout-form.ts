@@ -1,4 +1,5 @@
 /** The dialog that begins a rollout. */
+import { labelTexts } from "../../core/labels.ts";
 import type { Rollout, RolloutDraft } from "../../rollouts/schema.ts";
 import { html, type Html } from "../html.ts";
 import { rolloutLink } from "../page-link.ts";
@@ -45,11 +46,7 @@ const WATCHED = { hold: "1", least: "3", increase: "" } as const;
 /** Asks for the stages and begins the rollout. The first stage is staging if the fleet has such runtimes. */
 export async function askToRollOut({ title, body, version }: RollingOut): Promise<void> {
   const { runtimes } = await pageSource().runtimes({}, MOST_READ);
-  const labels = new Set(
-    runtimes.flatMap(({ labels: own }) =>
-      Object.entries(own ?? {}).map(([key, value]) => `${key}:${value}`),
-    ),
-  );
+  const labels = new Set(runtimes.flatMap(({ labels: own }) => labelTexts(own)));
   const known = [...labels].sort().slice(0, MOST_SUGGESTED);
   const isDemo = !callsV1(pageContext());
   const next: StageFields = { ...NEXT, ...(isDemo && WATCHED) };

@@ -1,6 +1,5 @@
 /** The views of the audit page that the reader named. They are kept in this browser alone. */
-import { keep, kept } from "./kept.ts";
-import { fromJson } from "./storage.ts";
+import { browserStorage, fromJson } from "./storage.ts";
 
 /** A named view. */
 export interface SavedView {
@@ -10,7 +9,7 @@ export interface SavedView {
 }
 
 /** The most views that are kept. */
-export const MOST_VIEWS = 50;
+const MOST_VIEWS = 50;
 /** The most characters of a name. */
 export const LONGEST_NAME = 60;
 
@@ -18,7 +17,7 @@ const KEY = "signalbox.views";
 
 /** The saved views by name. */
 export function savedViews(): readonly SavedView[] {
-  const found = fromJson<unknown>(kept(KEY));
+  const found = fromJson<unknown>(browserStorage.get(KEY));
   return Array.isArray(found) ? found.filter(isView).slice(0, MOST_VIEWS) : [];
 }
 
@@ -27,13 +26,13 @@ export function saveView(view: SavedView): boolean {
   const others = savedViews().filter(({ name }) => name !== view.name);
   if (others.length >= MOST_VIEWS) return false;
   const all = [...others, view].sort((a, b) => a.name.localeCompare(b.name));
-  keep(KEY, JSON.stringify(all));
+  browserStorage.set(KEY, JSON.stringify(all));
   return true;
 }
 
 /** Deletes the view with a name. */
 export function deleteView(name: string): void {
-  keep(KEY, JSON.stringify(savedViews().filter((view) => view.name !== name)));
+  browserStorage.set(KEY, JSON.stringify(savedViews().filter((view) => view.name !== name)));
 }
 
 /** Checks an entry of the storage, which could hold any text, such as the address of another site. */

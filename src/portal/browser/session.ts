@@ -3,9 +3,8 @@
  * address. A change in one tab reaches the others by the `storage` event. An empty text there means that
  * the user signed out; a missing one that there was no session, or that the service rejected it.
  */
-import { keep, kept } from "./kept.ts";
 import { leaveDraft } from "./left-drafts.ts";
-import { fromJson, store, stored, takeStored } from "./storage.ts";
+import { browserStorage, fromJson, tabStorage } from "./storage.ts";
 import { keepTyped } from "./typed.ts";
 
 /** A token and the email of its user. */
@@ -22,7 +21,7 @@ const OWNER = "signalbox.owner";
 const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
-let current = parsedSession(kept(SESSION));
+let current = parsedSession(browserStorage.get(SESSION));
 own();
 /** Set by a sign-out: a request that fails afterwards must not keep anything of this page. */
 let isLeaving = false;
@@ -44,26 +43,22 @@ export function session(): UserSession | undefined {
 export function keepSession(fresh: UserSession): void {
   current = fresh;
   own();
-  keep(SESSION, JSON.stringify(fresh));
+  browserStorage.set(SESSION, JSON.stringify(fresh));
 }
 
 /** Makes the storage of this tab that of the signed-in user, who must not see what another one left in it. */
 function own(): void {
   if (!current) return;
-  const owner = stored(OWNER);
+  const owner = tabStorage.get(OWNER);
   if (owner !== undefined && owner !== current.email) clear();
-  store(OWNER, current.email);
+  tabStorage.set(OWNER, current.email);
 }
 
 /** Clears the storage of this tab, and puts the draft in it aside for its owner. */
 function clear(): void {
-  const owner = stored(OWNER);
+  const owner = tabStorage.get(OWNER);
   if (owner !== undefined) leaveDraft(owner);
-  try {
-    sessionStorage.clear();
-  } catch {
-    // Without storage there is nothing to clear.
-  }
+  tabStorage.clear();
 }
 
 /**
@@ -75,7 +70,7 @@ export async function signOut(): Promise<void> {
   const token = current?.token;
   isLeaving = true;
   current = undefined;
-  keep(SESSION, "");
+  browserStorage.set(SESSION, "");
   clear(); // before the server answers, since the tab may be closed meanwhile
   if (token !== undefined) await endToken(token);
   leave();
@@ -101,7 +96,7 @@ function leave(): void {
 
 /** Takes over a session that another tab began or ended. */
 function followOtherTab(): void {
-  const text = kept(SESSION);
+  const text = browserStorage.get(SESSION);
   const before = current;
   current = parsedSession(text);
   own();
@@ -117,7 +112,7 @@ export function goToSignIn(): void {
   if (isLeaving || isGoing || location.pathname === SIGN_IN) return;
   isGoing = true;
   keepTyped();
-  store(RETURN, location.pathname + location.search + location.hash);
+  tabStorage.set(RETURN, location.pathname + location.search + location.hash);
   location.assign(SIGN_IN);
 }
 
@@ -126,23 +121,23 @@ export function signInAgain(token: string | undefined): void {
   if (current === undefined) return goToSignIn();
   if (token !== current.token) return location.reload(); // another tab has signed in again
   current = undefined;
-  keep(SESSION, undefined);
+  browserStorage.set(SESSION, undefined);
   endHere();
 }
 
 function endHere(): void {
-  store(ENDED, "true");
+  tabStorage.set(ENDED, "true");
   goToSignIn();
 }
 
 /** Whether a session has ended since the last call. */
 export function takeEnded(): boolean {
-  return takeStored(ENDED) !== undefined;
+  return tabStorage.take(ENDED) !== undefined;
 }
 
 /** Returns to the page that the address names behind `#`, or that was left for the sign-in page; else to the overview. */
 export function goBack(): void {
-  const path = /^#(\/.*)/.exec(location.hash)?.[1] ?? takeStored(RETURN) ?? "/";
+  const path = /^#(\/.*)/.exec(location.hash)?.[1] ?? tabStorage.take(RETURN) ?? "/";
   const target = new URL(location.origin + path); // no path leads to another origin
   location.replace(target.pathname === SIGN_IN ? "/" : target);
 }

@@ -2,7 +2,7 @@
  * Keeps the unsent input of a page while the reader signs in again. It is restored once, on the same
  * page. Passwords are not kept.
  */
-import { fromJson, store, takeStored } from "./storage.ts";
+import { fromJson, tabStorage } from "./storage.ts";
 
 const TYPED = "signalbox.typed";
 const FIELDS = "#content :is(input, textarea, select)[id]";
@@ -20,12 +20,12 @@ export function keepTyped(): void {
     if (field instanceof HTMLSelectElement) values[field.id] = field.value;
   }
   const typed: Typed = { path: location.pathname, values };
-  store(TYPED, JSON.stringify(typed));
+  tabStorage.set(TYPED, JSON.stringify(typed));
 }
 
 /** Restores the values that were kept for this page. */
 export function restoreTyped(): void {
-  const typed = fromJson<Partial<Typed> | null>(takeStored(TYPED));
+  const typed = fromJson<Partial<Typed> | null>(tabStorage.take(TYPED));
   if (typed?.path !== location.pathname) return;
   for (const [id, value] of Object.entries(typed.values ?? {})) {
     const field = document.getElementById(id);

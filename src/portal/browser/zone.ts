@@ -1,11 +1,11 @@
 /** The reader's choice between UTC and the zone of the browser. */
 import { showZone, wallText, zoneAt } from "../zone.ts";
-import { keep, kept } from "./kept.ts";
+import { browserStorage } from "./storage.ts";
 
 const KEY = "signalbox.zone";
 const CHANGED = "signalbox-zone";
 
-let isLocal = kept(KEY) === "local";
+let isLocal = browserStorage.get(KEY) === "local";
 apply();
 
 /** Whether the page shows local times: the server's page, which is in UTC, is then read again at once. */
@@ -31,7 +31,7 @@ export function serveZone(): void {
   };
   button.addEventListener("click", () => {
     isLocal = !isLocal;
-    keep(KEY, isLocal ? "local" : "utc");
+    browserStorage.set(KEY, isLocal ? "local" : "utc");
     apply();
     show();
     dispatchEvent(new Event(CHANGED));

@@ -12,7 +12,7 @@ import { badge, card, credentialHeaders, emptyState, timeAgo, type PageContext }
 import type { ActivitySlice, DataPage } from "./source.ts";
 
 /** The number of entries on a page. */
-export const ACTIVITY_ROWS = 50;
+const ACTIVITY_ROWS = 50;
 
 const parameters = {
   action: string("An action, such as `policy.publish`, or a kind, such as `policy`."),

@@ -1,3 +1,4 @@
+import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Organization } from "../../organizations/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
@@ -20,13 +21,12 @@ export const organizations: DataPage<OrganizationsModel> = {
   render: renderOrganizations,
 };
 
-const OPERATOR = "default"; // its users see and create all organizations
-
 /** Renders the organizations, which are the tenants of the service. */
 function renderOrganizations(model: OrganizationsModel): Html {
   const { organizations } = model;
-  const isOperator = organizations.some(({ id }) => id === OPERATOR);
-  const ownId = isOperator ? OPERATOR : organizations[0]?.id;
+  // The users of the default organization see and create all organizations.
+  const isOperator = organizations.some(({ id }) => id === DEFAULT_ORGANIZATION);
+  const ownId = isOperator ? DEFAULT_ORGANIZATION : organizations[0]?.id;
   const form = isOperator
     ? allowedOrNote(model, "POST /organizations", "Creating an organization", newOrganization())
     : undefined;

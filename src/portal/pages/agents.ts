@@ -25,7 +25,7 @@ import { runtimeLines } from "./runtime-lines.ts";
 import type { DataPage } from "./source.ts";
 
 /** The most machines on the page: each is one query of the audit. */
-export const MOST_MACHINES = 20;
+const MOST_MACHINES = 20;
 /** A machine without events for longer is silent. */
 const SILENT_MS = DAY_MS;
 /** Guards report their version after this word. */

@@ -12,11 +12,11 @@ import {
 import { servedSurfaces, type Page, type ServiceDescription } from "../../metadata/service.ts";
 import { TAG_DESCRIPTIONS } from "../../metadata/tags.ts";
 import { curlLine } from "../curl.ts";
-import { exampleRequest } from "../example-request.ts";
+import { exampleRequest } from "./example-request.ts";
 import { html, prose, type Html } from "../html.ts";
 import { layOut, type PortalFrame } from "../layout.ts";
 import { shellLines } from "./parts.ts";
-import { fieldTable, threeColumns, titledSchemas, typeName } from "../schema-tables.ts";
+import { fieldTable, threeColumns, titledSchemas, typeName } from "./schema-tables.ts";
 
 /** The operations of one row: the same call on each of its surfaces. */
 type Siblings = readonly [Operation, ...Operation[]];

@@ -5,6 +5,7 @@ import {
   type EventFieldName,
 } from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
+import { MINUTE_MS } from "../../core/clock.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
@@ -18,7 +19,7 @@ import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
 /** The length of the part of a text that is shown at once. */
 const SHOWN_LENGTH = 10_000;
 const LONGEST_FILTER = 500;
-const AROUND_MS = 5 * 60_000;
+const AROUND_MS = 5 * MINUTE_MS;
 
 /** Shown above the table of fields. */
 const ABOVE: readonly EventFieldName[] = ["timestamp", "policy_decision", "command"];

@@ -1,6 +1,7 @@
 import { filterQuery } from "../../audit/filter.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
+import { AUDIT_PATH } from "../page-link.ts";
 import { auditTitle, renderAudit } from "./audit.ts";
 import { readAudit, type AuditModel } from "./audit-source.ts";
 import { readAddress } from "./audit-search.ts";
@@ -21,7 +22,7 @@ const parameters = {
 
 /** The audit page; its module assembles the same model in `browser/audit-screen.ts`. */
 export const audit: DataPage<AuditModel, typeof parameters> = {
-  path: "/portal/audit",
+  path: AUDIT_PATH,
   title: "Audit",
   module: "audit",
   signedModule: "audit-proof",

@@ -1,4 +1,5 @@
 import type { AuditEvent } from "../../audit/schema.ts";
+import { DAY_MS } from "../../core/clock.ts";
 import { count, counted, exactly, MONTHS, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import { withMarks } from "../redacted.ts";
@@ -169,7 +170,7 @@ function byDay(events: readonly AuditEvent[]): readonly (readonly [string, Audit
 function dayName(date: string, now: number): string {
   const moment = new Date(`${date}T00:00:00Z`);
   const name = `${WEEKDAYS[moment.getUTCDay()]}, ${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]} ${date.slice(0, 4)}`;
-  const distance = Math.floor(wallClock(now) / 86_400_000) - moment.getTime() / 86_400_000;
+  const distance = Math.floor(wallClock(now) / DAY_MS) - moment.getTime() / DAY_MS;
   const day = distance === 0 ? "Today · " : distance === 1 ? "Yesterday · " : "";
   return `${day}${name} · ${zoneWords()}`;
 }

@@ -7,8 +7,9 @@ import {
   type ExactFilter,
   type ExcludingFilter,
 } from "../../audit/event-fields.ts";
-import { DAY_MS } from "../../core/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
 import { exactly } from "../format.ts";
+import { AUDIT_PATH } from "../page-link.ts";
 import { momentOfWall, wallClock } from "../zone.ts";
 
 export type AuditFilterName = "q" | "reason" | ExactFilter | ExcludingFilter;
@@ -43,10 +44,10 @@ export type AuditQuery = { readonly [P in AuditFilterName | "from" | "to"]?: str
 
 /** The ranges that end now, with their lengths in milliseconds. */
 export const QUICK_RANGES = [
-  { range: "1h", word: "1 h", says: "the last hour", ms: 3_600_000 },
-  { range: "24h", word: "24 h", says: "the last 24 hours", ms: 86_400_000 },
-  { range: "7d", word: "7 d", says: "the last 7 days", ms: 7 * 86_400_000 },
-  { range: "30d", word: "30 d", says: "the last 30 days", ms: 30 * 86_400_000 },
+  { range: "1h", word: "1 h", says: "the last hour", ms: HOUR_MS },
+  { range: "24h", word: "24 h", says: "the last 24 hours", ms: DAY_MS },
+  { range: "7d", word: "7 d", says: "the last 7 days", ms: 7 * DAY_MS },
+  { range: "30d", word: "30 d", says: "the last 30 days", ms: 30 * DAY_MS },
 ] as const;
 
 /** The labels of the filters. */
@@ -60,9 +61,8 @@ export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
 };
 
 /** Events that are dated further ahead than this come from a clock that is wrong. */
-export const AHEAD_MS = 5 * 60_000;
+export const AHEAD_MS = 5 * MINUTE_MS;
 
-const PATH = "/portal/audit";
 const LOCAL_MOMENT = /^(\d{4,}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)?$/;
 
 /** Reads a view from parameters; leaves out empty and unknown ones. */
@@ -84,7 +84,7 @@ export function viewHref(
   view: AuditView,
   changes: { readonly [P in AuditParameter]?: string | undefined } = {},
 ): string {
-  return PATH + searchOf(view, changes);
+  return AUDIT_PATH + searchOf(view, changes);
 }
 
 /**

@@ -3,7 +3,6 @@ import { zoneWords } from "../zone.ts";
 import { html, type Html } from "../html.ts";
 import { columnsMenu, USUAL_COLUMNS } from "./audit-columns.ts";
 import { auditEventPanel } from "./audit-event.ts";
-import { FACETS_PLACE } from "./audit-facets.ts";
 import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
 import { auditRows } from "./audit-rows.ts";
 import type { AuditModel, TailState } from "./audit-source.ts";
@@ -131,6 +130,12 @@ export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): H
     </button>
   </span>`;
 }
+
+/** The place of the facets, which the browser fills after the list. */
+const FACETS_PLACE = html`<details class="facets card needs-modules" id="audit-facets" data-keep>
+  <summary>Facets</summary>
+  <div></div>
+</details>`;
 
 /** The menu of saved views. Its content is known in the browser only. */
 const VIEWS_MENU = html`<details class="menu needs-modules" id="views" data-keep>

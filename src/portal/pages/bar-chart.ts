@@ -1,5 +1,5 @@
 import { count } from "../format.ts";
-import { html, type Html } from "../html.ts";
+import { html, type Html, type HtmlValue } from "../html.ts";
 import { zoneWords } from "../zone.ts";
 import { numberHeading, table } from "./parts.ts";
 import { totalOf } from "./time-chart.ts";
@@ -119,21 +119,22 @@ function stripes(id: string): Html {
 /** The legend of a chart. */
 export function chartLegend(bars: readonly Pick<ChartBar, "allowed" | "denied" | "other">[]): Html {
   const hasOther = bars.some(({ other }) => other > 0);
-  const entry = (className: string, word: string, isStriped = false): Html =>
-    html`<li>
-      <svg viewBox="0 0 10 10" aria-hidden="true">
-        <rect class="${className}" width="10" height="10" rx="2"></rect>
-        ${
-          isStriped
-            ? html`<path class="stripe" d="M0 5 5 0M0 10 10 0M5 10 10 5" fill="none"></path>`
-            : undefined
-        }</svg
-      >${word}
-    </li>`;
   return html`<ul class="legend">
-    ${entry("fill-allowed", "Allowed")} ${entry("fill-denied", "Denied", true)}
-    ${hasOther ? entry("fill-other", "No decision") : undefined}
+    ${legendEntry("fill-allowed", "Allowed")} ${legendEntry("fill-denied", "Denied", STRIPES)}
+    ${hasOther ? legendEntry("fill-other", "No decision") : undefined}
   </ul>`;
+}
+
+const STRIPES = html`<path class="stripe" d="M0 5 5 0M0 10 10 0M5 10 10 5" fill="none"></path>`;
+
+/** An entry of a legend: a square with the class of the bars, and their name. */
+export function legendEntry(className: string, name: HtmlValue, stripes?: Html): Html {
+  return html`<li>
+    <svg viewBox="0 0 10 10" aria-hidden="true">
+      <rect class="${className}" width="10" height="10" rx="2"></rect>
+      ${stripes}</svg
+    >${name}
+  </li>`;
 }
 
 /**
@@ -183,6 +184,7 @@ function wordsFor({ allowed, denied, other }: ChartBar): string {
   return `${count(allowed)} allowed, ${count(denied)} denied${more}`;
 }
 
-function round(value: number): number {
+/** Rounds to hundredths: an `svg` needs no more. */
+export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

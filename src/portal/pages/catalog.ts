@@ -5,7 +5,7 @@ import type { Provider, ProviderStatus } from "../../providers/schema.ts";
 import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { option, searchField } from "./fields.ts";
-import { executorLink, providerLink, runtimeLink } from "../page-link.ts";
+import { CATALOG_PATH, executorLink, providerLink, runtimeLink } from "../page-link.ts";
 import { allowedOrNote } from "../withheld.ts";
 import {
   badge,
@@ -31,8 +31,6 @@ import {
   type CommandsOf,
 } from "./commands-of.ts";
 import type { CatalogContent, DataPage } from "./source.ts";
-
-const CATALOG_PATH = "/portal/catalog";
 
 const parameters = {
   provider: string("The id of the provider."),

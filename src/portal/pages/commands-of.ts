@@ -36,7 +36,7 @@ export interface FirstCommand {
 }
 
 /** How many of the newest commands are read; the names beside them are of these. */
-export const NEWEST = 50;
+const NEWEST = 50;
 const SHOWN = 15;
 const MOST_DENIED = 6;
 const MOST_NAMES = 12;

@@ -2,7 +2,7 @@ import { DAY_MS } from "../../core/clock.ts";
 import { shortDay } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { wallClock } from "../zone.ts";
-import { shareRow, shareTable } from "./bars.ts";
+import { shareRow, shareTable } from "./share-table.ts";
 import { emptyState } from "./parts.ts";
 
 const MOST_DAYS = 14;

@@ -16,13 +16,12 @@ export function denialList(events: readonly AuditEvent[], now: number, view: Aud
 
 function denial(event: AuditEvent, now: number, view: AuditView): Html {
   const who = [event.executor, event.runtime_name].filter((name) => name !== undefined);
-  const reason = event.reason === undefined ? "No reason given" : event.reason;
   return html`<li>
     <a href="${viewHref(view, { event: event.id })}">
       <code>${shorten(event.command ?? "(no command)", COMMAND_LENGTH)}</code>
       <span class="faint small">${timeAgo(event.timestamp, now)}</span>
       <span class="why small"
-        ><b>${shorten(reason, REASON_LENGTH)}</b>
+        ><b>${shorten(event.reason ?? "No reason given", REASON_LENGTH)}</b>
         <span class="by">${shorten(who.join(" on "), COMMAND_LENGTH)}</span></span
       >
     </a>

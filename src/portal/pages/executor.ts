@@ -2,7 +2,7 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { providerLink, runtimeLink } from "../page-link.ts";
+import { AUDIT_PATH, providerLink, runtimeLink } from "../page-link.ts";
 import { viewHref } from "./audit-view.ts";
 import {
   commandCards,
@@ -14,7 +14,6 @@ import {
 import { breadcrumb, card, emptyState, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
-const AUDIT_PATH = "/portal/audit";
 const LONGEST_SHOWN = 256;
 
 const parameters = {
@@ -42,7 +41,7 @@ export const executor: DataPage<ExecutorModel, typeof parameters> = {
 };
 
 /** Renders the commands of a person or an agent. */
-export function renderExecutor({ name, commands, now }: ExecutorModel): Html {
+function renderExecutor({ name, commands, now }: ExecutorModel): Html {
   const head = html`<div class="page-head">
     ${breadcrumb(AUDIT_PATH, "Audit")}
     <h1>${shorten(name, LONGEST_SHOWN)}</h1>

@@ -1,5 +1,5 @@
 import { curlLine, type ShownRequest } from "../curl.ts";
-import { EDITOR_PATH } from "../handover.ts";
+import { EDITOR_PATH } from "../editor-draft.ts";
 import { html, type Html } from "../html.ts";
 import { firstHeartbeat, runtimeLines } from "./runtime-lines.ts";
 import { badge, credentialHeaders, shellLines, type PageContext } from "./parts.ts";

@@ -1,7 +1,7 @@
 import type { FleetSummary } from "../../fleet/schema.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { shareRow, shareTable } from "./bars.ts";
+import { shareRow, shareTable } from "./share-table.ts";
 import { badge, card } from "./parts.ts";
 
 const MOST_VERSIONS = 5;

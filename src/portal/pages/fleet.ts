@@ -6,14 +6,14 @@ import {
   type RuntimeInstance,
   type RuntimeStatus,
 } from "../../fleet/schema.ts";
-import { labelsIn, MOST_LABELS } from "../../core/labels.ts";
+import { labelsIn, labelTexts, MOST_LABELS } from "../../core/labels.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, option, searchField, textField } from "./fields.ts";
 import { isAllowed } from "../withheld.ts";
-import { pageLink, policyLink, runtimeLink } from "../page-link.ts";
+import { FLEET_PATH, pageLink, policyLink, runtimeLink } from "../page-link.ts";
 import {
   ACTIONS,
   badge,
@@ -32,8 +32,6 @@ export const FLEET_ROWS = 200;
 
 /** The most rows on a page: rendering them blocks the event loop for some milliseconds. */
 export const MOST_FLEET_ROWS = 600;
-
-const FLEET_PATH = "/portal/fleet";
 
 const parameters = {
   q: string("Text that the name, host, system, version or policy version contains."),
@@ -252,7 +250,7 @@ export function labelLinks(
   const chosen = query.label?.flatMap(labelsIn) ?? [];
   const linkTo = (label: string): string =>
     pageLink(FLEET_PATH, { ...query, label: [...new Set([...chosen, label])] });
-  const all = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
+  const all = labelTexts(labels);
   if (all.length === 0) return undefined;
   const links = all.map(
     (label) =>

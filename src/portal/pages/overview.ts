@@ -10,7 +10,7 @@ import { AHEAD_MS } from "./audit-view.ts";
 import { chartLegend } from "./bar-chart.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
 import { openRolloutNotice } from "./open-rollout.ts";
-import { shareRow, shareTable } from "./bars.ts";
+import { shareRow, shareTable } from "./share-table.ts";
 import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
 import { denialList } from "./denial-list.ts";
 import { fleetCard } from "./fleet-card.ts";
@@ -34,7 +34,7 @@ export interface OverviewModel extends PageContext {
 }
 
 /** The number of denials on the overview. */
-export const RECENT_DENIALS = 8;
+const RECENT_DENIALS = 8;
 
 const MOST_PROVIDERS = 8;
 

@@ -7,10 +7,10 @@ import type { Rollout } from "../../rollouts/schema.ts";
 import { isOpen } from "../../rollouts/state.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
-import { EDITOR_PATH, type EditorDraft } from "../handover.ts";
+import { EDITOR_PATH, type EditorDraft } from "../editor-draft.ts";
 import { html, type Html } from "../html.ts";
 import { option, searchField } from "./fields.ts";
-import { pageLink, policyLink, ROLLOUTS_PATH } from "../page-link.ts";
+import { pageLink, POLICIES_PATH, policyLink, ROLLOUTS_PATH } from "../page-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import {
   apiPath,
@@ -56,8 +56,6 @@ export const LISTED_VERSIONS = 200;
 
 /** Longer lists have a search field. */
 const MANY_VERSIONS = 8;
-
-const POLICIES_PATH = "/portal/policies";
 
 /** The page of the policy versions. */
 export const policies: DataPage<PoliciesModel, typeof parameters> = {
@@ -285,7 +283,7 @@ function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | u
     .slice(0, LISTED_VERSIONS)
     .filter(({ version }) => version !== shown.version);
   if (others.length === 0) return undefined;
-  return html`<form class="compare" method="get" action="/portal/policies" data-compare>
+  return html`<form class="compare" method="get" action="${POLICIES_PATH}" data-compare>
     <input type="hidden" name="version" value="${shown.version}" />
     ${query.q === undefined ? undefined : html`<input type="hidden" name="q" value="${query.q}" />`}
     <label for="against">Compare with</label>

@@ -5,6 +5,7 @@ import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
 import { html, plainText, type Html } from "../html.ts";
 import { choice, option, textField } from "./fields.ts";
+import { POLICIES_PATH } from "../page-link.ts";
 import { breadcrumb, card, type PageContext, shellLines } from "./parts.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
@@ -25,7 +26,7 @@ export interface PolicyEditorModel extends PageContext {
 
 /** The page on which a policy version is written. */
 export const policyEditor: DataPage<PolicyEditorModel, typeof parameters> = {
-  path: "/portal/policies",
+  path: POLICIES_PATH,
   title: "New policy version",
   module: "policy-editor",
   parameters,
@@ -73,11 +74,11 @@ export function startingText({ base }: Pick<PolicyEditorModel, "base">): string 
 }
 
 /** Renders the editor with its checks, simulator and changes. */
-export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
+function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
   const text = yield* escaped(startingText(model));
   const { active } = model;
   return html`<div class="page-head">
-      ${breadcrumb("/portal/policies", "Policies")}
+      ${breadcrumb(POLICIES_PATH, "Policies")}
       <h1>New policy version</h1>
       <span class="faint" id="begins">${beginning(model.base?.version)}</span>
       <div class="actions">

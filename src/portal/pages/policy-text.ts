@@ -10,7 +10,8 @@ const CONTEXT = 3;
 /** The most characters of a document that are shown and compared; a long policy has a fiftieth. */
 export const DOCUMENT_CHARACTERS = 200_000;
 export const DOCUMENT_LINES = 5_000;
-const LONGEST_COLOURED = 2_000;
+/** Longer lines are shown in one colour. */
+export const LONGEST_COLOURED = 2_000;
 /** The key at the root of a document in block style. */
 const OBSERVES = /^mode: *["']?observe\b/m;
 const OURS = /^schema: *["']?signalbox\/policy\/v1\b/m;
@@ -103,7 +104,8 @@ function coloured(tokens: readonly Token[], version: string, id: string | undefi
   );
 }
 
-function colouredToken({ kind, text }: Token): Html {
+/** Renders a token of a line. */
+export function colouredToken({ kind, text }: Token): Html {
   return kind === "plain" ? html`${text}` : html`<span class="y-${kind}">${text}</span>`;
 }
 

@@ -1,3 +1,4 @@
+import { labelTexts } from "../../core/labels.ts";
 import type { Decided, Rollout, RolloutStage } from "../../rollouts/schema.ts";
 import { count, percent } from "../format.ts";
 import { html, type Html } from "../html.ts";
@@ -36,7 +37,8 @@ function stageRow(shown: Rollout, stage: RolloutStage, number: number, now: numb
         : [
             count(figures.assigned),
             count(figures.fetched),
-            html`<a href="${pageLink("/portal/fleet", { policy: version, label: labelsOf(stage) })}"
+            html`<a
+                href="${pageLink("/portal/fleet", { policy: version, label: labelTexts(stage.labels) })}"
                 >${count(figures.reporting)}</a
               >${figures.silent > 0 ? html` (${count(figures.silent)} silent)` : ""}`,
             share(figures.before),
@@ -65,16 +67,11 @@ function share({ commands, denied }: Decided): string {
     : `${count(denied)} of ${count(commands)} (${percent(denied, commands)})`;
 }
 
-/** The labels of a stage, as the fleet is filtered by them. */
-function labelsOf({ labels }: RolloutStage): readonly string[] {
-  return Object.entries(labels ?? {}).map((pair) => pair.join(":"));
-}
-
 /** The runtimes of a stage, as a link where the fleet can be filtered by them. */
 function whoLink(stage: RolloutStage): Html {
   const words = whoWords(stage);
   const [name, ...others] = stage.names ?? [];
-  const label = labelsOf(stage);
+  const label = labelTexts(stage.labels);
   if (label.length > 0) {
     return html`<a href="${pageLink("/portal/fleet", { label })}">${words}</a>`;
   }

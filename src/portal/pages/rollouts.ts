@@ -7,7 +7,7 @@ import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { deedOf } from "../activity-words.ts";
 import { counted, duration, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { pageLink, policyLink, rolloutLink } from "../page-link.ts";
+import { pageLink, POLICIES_PATH, policyLink, rolloutLink } from "../page-link.ts";
 import { holdLeft, stateWord } from "../rollout-words.ts";
 import { allowedOrNote, ifAllowed, type OperationName } from "../withheld.ts";
 import { actorName } from "./access-activity.ts";
@@ -49,7 +49,7 @@ export interface RolloutsModel extends PageContext {
 
 /** The page of the rollouts: the open one with the figures of its stages, and the past ones. */
 export const rollouts: DataPage<RolloutsModel, typeof parameters> = {
-  path: "/portal/policies",
+  path: POLICIES_PATH,
   title: "Rollouts",
   module: "rollouts",
   parameters,
@@ -67,10 +67,10 @@ export const rollouts: DataPage<RolloutsModel, typeof parameters> = {
 };
 
 /** Renders a rollout with its stages and steps, above the list of all. */
-export function renderRollouts(model: RolloutsModel): Html {
+function renderRollouts(model: RolloutsModel): Html {
   const { rollouts: all, shown } = model;
   return html`<div class="page-head">
-      ${breadcrumb("/portal/policies", "Policies")}
+      ${breadcrumb(POLICIES_PATH, "Policies")}
       <h1>Rollouts</h1>
       <span class="faint">${counted(all.length, "rollout")}</span>
     </div>

@@ -3,7 +3,7 @@ import type { QueryParameters } from "../../http/query.ts";
 import { decisionOf } from "../../policies/evaluate.ts";
 import type { Policy, PolicyRule } from "../../policies/schema.ts";
 import { count, counted, shorten } from "../format.ts";
-import { EDITOR_PATH } from "../handover.ts";
+import { EDITOR_PATH } from "../editor-draft.ts";
 import { html, type Html } from "../html.ts";
 import {
   executorLink,

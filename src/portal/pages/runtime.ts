@@ -4,7 +4,7 @@ import type { RuntimeInstance } from "../../fleet/schema.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { html, type Html } from "../html.ts";
-import { executorLink, policyLink, providerLink } from "../page-link.ts";
+import { executorLink, FLEET_PATH, policyLink, providerLink } from "../page-link.ts";
 import { shorten } from "../format.ts";
 import {
   commandCards,
@@ -17,7 +17,6 @@ import { labelLinks, STATUS_TONES } from "./fleet.ts";
 import { badge, breadcrumb, card, emptyState, facts, timeAgo, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
-const FLEET_PATH = "/portal/fleet";
 const LONGEST_SHOWN = 256;
 
 const parameters = {
@@ -55,7 +54,7 @@ export const runtime: DataPage<RuntimeModel, typeof parameters> = {
 };
 
 /** Renders a runtime: its state, its policy, and its commands. */
-export function renderRuntime(model: RuntimeModel): Html {
+function renderRuntime(model: RuntimeModel): Html {
   const { name, runtime: found, commands, now } = model;
   const head = html`<div class="page-head">
     ${breadcrumb(FLEET_PATH, "Fleet")}

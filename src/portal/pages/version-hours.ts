@@ -10,6 +10,7 @@ import { count, counted, percent } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { policyLink } from "../page-link.ts";
 import { wallText, zoneWords } from "../zone.ts";
+import { legendEntry, round } from "./bar-chart.ts";
 import { chartLabels } from "./chart-labels.ts";
 import { card, numberHeading, table } from "./parts.ts";
 import type { PageSource } from "./source.ts";
@@ -17,7 +18,7 @@ import { totalOf, type Counted } from "./time-chart.ts";
 
 const HOURS = 72;
 /** The most versions with a tone of their own; the rest is "other". Each takes one question to the audit. */
-export const SHOWN_VERSIONS = 4;
+const SHOWN_VERSIONS = 4;
 const HEIGHT = 130;
 const TOP = 8;
 const PLOT = HEIGHT - TOP - 20;
@@ -85,8 +86,8 @@ export function versionHoursCard({ versions, hours }: VersionHours): Html | unde
   const body = html`<div class="inside">
     ${chart(versions, hours)}
     <ul class="legend">
-      ${shown.map((i) => legendEntry(`fill-version-${i}`, versions[i]))}
-      ${hasOther ? legendEntry("fill-version-other") : undefined}
+      ${shown.map((i) => legendEntry(`fill-version-${i}`, versionName(versions[i] ?? "")))}
+      ${hasOther ? legendEntry("fill-version-other", OTHER) : undefined}
     </ul>
     ${hoursTable(versions, shown, hours)}
     <p class="small faint">
@@ -142,16 +143,8 @@ function bar(versions: readonly string[], hour: Hour, x: number, width: number):
 
 const OTHER = "other or none";
 
-function legendEntry(fill: string, version?: string): Html {
-  const name =
-    version === undefined
-      ? OTHER
-      : html`<a class="mono" href="${policyLink(version)}">${version}</a>`;
-  return html`<li>
-    <svg viewBox="0 0 10 10" aria-hidden="true">
-      <rect class="${fill}" width="10" height="10" rx="2"></rect></svg
-    >${name}
-  </li>`;
+function versionName(version: string): Html {
+  return html`<a class="mono" href="${policyLink(version)}">${version}</a>`;
 }
 
 /** The same numbers, newest hour first, without the hours that have no command. */
@@ -185,8 +178,4 @@ function hourName(start: number): string {
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, one) => sum + one, 0);
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

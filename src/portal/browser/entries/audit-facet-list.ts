@@ -6,7 +6,7 @@
 import type { FacetsAnswer } from "../../../audit/schema.ts";
 import type { Html } from "../../html.ts";
 import { listOf, queryOf, type AuditView } from "../../pages/audit-view.ts";
-import { auditFacets, facetOptions, listedVersions } from "../../pages/facet-list.ts";
+import { auditFacets, facetOptions, listedVersions } from "../../pages/audit-facets.ts";
 import type { NamedRule } from "../../pages/rule-of-reason.ts";
 import type { PageSource } from "../../pages/source.ts";
 import type { CallOptions } from "../api.ts";

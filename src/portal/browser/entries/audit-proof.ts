@@ -3,21 +3,16 @@
  * where the log is signed. It makes nodes instead of markup, which only one module of a page may parse.
  */
 import { PROOF_WORDS, proofFile, proofPath } from "../../pages/audit-proof.ts";
-import { apiErrorOf, open, reasonOf } from "../api.ts";
+import { open, reasonOf } from "../api.ts";
+import { saveText } from "../downloads.ts";
 import { watchLog } from "../log-notice.ts";
 
 /** Fetches a proof with the reader's credential, and saves it. */
 async function download(id: string, status: HTMLElement): Promise<void> {
   status.textContent = "…";
   try {
-    const response = await open("GET", proofPath(id), { headers: { Accept: "*/*" } });
-    if (!response.ok) throw apiErrorOf(response.status, await response.json().catch(() => {}));
-    const proof = await response.text();
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([proof], { type: "application/octet-stream" }));
-    link.download = proofFile(id);
-    link.click();
-    URL.revokeObjectURL(link.href);
+    const proof = await (await open("GET", proofPath(id), { headers: { Accept: "*/*" } })).text();
+    saveText(proof, proofFile(id), "application/octet-stream");
     status.textContent = ` ${claimOf(proof)}`;
   } catch (error) {
     status.textContent = ` The proof could not be loaded: ${reasonOf(error)}`;

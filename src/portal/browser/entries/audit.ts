@@ -12,7 +12,7 @@ import {
 } from "../../pages/audit-view.ts";
 import { readAddress, readSearch, searchText } from "../../pages/audit-search.ts";
 import { reasonOf } from "../api.ts";
-import { copyLink, download, serveViewsMenu } from "../audit-actions.ts";
+import { copyLink, downloadExport, serveViewsMenu } from "../audit-actions.ts";
 import { hasUsualColumns, serveColumns } from "../audit-columns.ts";
 import { serveFacets, showFacets } from "../audit-facets.ts";
 import { linkOf } from "../audit-pieces.ts";
@@ -119,7 +119,7 @@ function serveClicks(): void {
       void screen.load(screen.view);
     } else if (control.hasAttribute("data-export") && control instanceof HTMLAnchorElement) {
       event.preventDefault();
-      download(control.href).then(() => toast("The download has begun"), say);
+      downloadExport(control.href).then(() => toast("The download has begun"), say);
     } else if (control.id === "older" && !isModified(event)) {
       event.preventDefault();
       void screen.loadOlder();

@@ -1,7 +1,7 @@
 import "../frame.ts";
 import { finish } from "../../../core/work.ts";
 import type { Policy } from "../../../policies/schema.ts";
-import { DISCARDED_KEY, type DraftNote, type EditorDraft } from "../../handover.ts";
+import { DISCARDED_KEY, type DraftNote, type EditorDraft } from "../../editor-draft.ts";
 import { html } from "../../html.ts";
 import { isAllowed } from "../../withheld.ts";
 import {

@@ -39,7 +39,7 @@ export function lineOf(segments: SegmentSet, row: GlobalRow): Slice | undefined 
  * The rows that may have an id, in the order of ingest. Reporters may have used one id for several
  * events, so the table of the newest events cannot say which of them was stored first.
  */
-export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerator<GlobalRow> {
+async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerator<GlobalRow> {
   const hash = hashOf(id);
   // With a buffer for each segment, most of a look-up's time was garbage collection.
   const room = Buffer.allocUnsafeSlow(2 * PAGE_BYTES);

@@ -1,7 +1,7 @@
-import type { ObjectSchema, Schema } from "../core/schema.ts";
-import { bodySchema } from "../http/route.ts";
-import { demandOf, type Operation } from "../metadata/operations.ts";
-import type { ShownRequest } from "./curl.ts";
+import type { ObjectSchema, Schema } from "../../core/schema.ts";
+import { bodySchema } from "../../http/route.ts";
+import { demandOf, type Operation } from "../../metadata/operations.ts";
+import type { ShownRequest } from "../curl.ts";
 
 /** An example request of an operation; values for the reader to fill in are in `<angle brackets>`. */
 export function exampleRequest(operation: Operation, baseUrl: string): ShownRequest {

@@ -9,7 +9,7 @@ import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 
 /** An attempt under way; call exactly one of its methods. */
-export interface Attempt {
+export interface SignInAttempt {
   /** The password was wrong. */
   failed(): Awaitable<void>;
   /** The password was right: earlier failures for this email from this address are forgotten. */
@@ -21,7 +21,7 @@ export interface Attempt {
 /** Counts attempts to sign in. */
 export interface LoginThrottle {
   /** @throws TooMany saying when the next attempt is allowed */
-  begin(email: string, address: string): Awaitable<Attempt>;
+  begin(email: string, address: string): Awaitable<SignInAttempt>;
 }
 
 export const WINDOW_MS = MINUTE_MS;

@@ -1,7 +1,7 @@
 import { createLog } from "../core/log.ts";
 import type { Database } from "../storage/postgres/database.ts";
 import { UsageError, type Terminal } from "./command.ts";
-import { placeOf, renamed } from "./place.ts";
+import { locationOf, renamed } from "./storage-location.ts";
 
 /** Reads from the database of the option `--database`, changing nothing. The driver is loaded only here. */
 export async function readingDatabase<T>(
@@ -9,7 +9,7 @@ export async function readingDatabase<T>(
   { now }: Terminal,
   read: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const place = placeOf("--database", url);
+  const place = locationOf("--database", url);
   if (!place.isDatabase) throw new UsageError("--database: expected postgres://…");
   const log = createLog("silent", now, () => {});
   const { openDatabase } = await import("../storage/postgres/start.ts");

@@ -15,7 +15,7 @@ import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { requireDataDirectory } from "./require-data-directory.ts";
 import { digestOf } from "./move/summary.ts";
 import { move, type Moved, type Progress } from "./move/move.ts";
-import { placeOf, renamed, type Place } from "./place.ts";
+import { locationOf, renamed, type StorageLocation } from "./storage-location.ts";
 
 export const moveCommand: CliCommand = {
   name: "move",
@@ -29,8 +29,8 @@ it again: it continues where it stopped. At the end it compares both, record by 
 exit code is 1 if anything differs. A server can start on the target once the move is complete.`,
   async run(args, terminal) {
     const { values } = readArguments(args, { from: text, to: text });
-    const from = placeOf("--from", required("from", values.from));
-    const to = placeOf("--to", required("to", values.to));
+    const from = locationOf("--from", required("from", values.from));
+    const to = locationOf("--to", required("to", values.to));
     if (!from.isDatabase && !to.isDatabase) {
       throw new UsageError("--to: expected a database, copy a directory by backup and restore");
     }
@@ -70,7 +70,7 @@ async function checkTarget({ dataDir }: Config): Promise<void> {
 }
 
 async function open(
-  { option, config, isDatabase }: Place,
+  { option, config, isDatabase }: StorageLocation,
   terminal: Terminal,
   isMove?: true,
 ): Promise<Engine> {

@@ -89,7 +89,7 @@ Keep the key away from the server: those who can change it can forge what it ver
 
 /** Reads the private key of a data directory or a database. */
 async function readStored(
-  { data, database }: Pick<Place, "data" | "database">,
+  { data, database }: Pick<ProofSource, "data" | "database">,
   terminal: Terminal,
 ): Promise<KeyObject | undefined> {
   if (database !== undefined) {
@@ -101,7 +101,8 @@ async function readStored(
   return readLogKey(systemFiles, layout);
 }
 
-interface Place {
+/** The options that say where an event and its proof are read. */
+interface ProofSource {
   readonly data?: string | undefined;
   readonly database?: string | undefined;
   readonly organization?: string | undefined;
@@ -110,14 +111,18 @@ interface Place {
 }
 
 /** Proves an event of a data directory or a database. */
-async function readProven(place: Place, wanted: string, terminal: Terminal): Promise<ProvenLine> {
-  const { data, database } = place;
+async function readProven(
+  source: ProofSource,
+  wanted: string,
+  terminal: Terminal,
+): Promise<ProvenLine> {
+  const { data, database } = source;
   if (data !== undefined && database !== undefined) {
     throw new UsageError("--data: not with --database");
   }
-  const id = place.organization ?? DEFAULT_ORGANIZATION;
+  const id = source.organization ?? DEFAULT_ORGANIZATION;
   if (!isOrganizationId(id)) throw new UsageError(`--organization: "${id}" is not an id`);
-  const named = { organization: id, log: place.activity === true ? "activity" : "audit" } as const;
+  const named = { organization: id, log: source.activity === true ? "activity" : "audit" } as const;
   if (database !== undefined) {
     const stored = await import("../storage/postgres/proof/stored-trees.ts");
     return readingDatabase(database, terminal, (opened) =>
@@ -130,12 +135,16 @@ async function readProven(place: Place, wanted: string, terminal: Terminal): Pro
 }
 
 /** Asks a service for an audit event and its proof. */
-async function fetchProven(place: Place, wanted: string, terminal: Terminal): Promise<ProvenLine> {
+async function fetchProven(
+  source: ProofSource,
+  wanted: string,
+  terminal: Terminal,
+): Promise<ProvenLine> {
   for (const name of ["data", "database", "organization", "activity"] as const) {
-    if (place[name] === undefined) continue;
+    if (source[name] === undefined) continue;
     throw new UsageError(`--${name}: not with --url, which reads the audit log of its credential`);
   }
-  const service = serviceOf(place.url, terminal, "runtime");
+  const service = serviceOf(source.url, terminal, "runtime");
   const path = `/audit/${encodeURIComponent(wanted)}`;
   const read = async (own: string): Promise<string> => {
     const answer = await service.get(own);

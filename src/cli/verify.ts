@@ -15,7 +15,7 @@ import { flag, readArguments, required, text, texts } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { readingDatabase } from "./database.ts";
 import { readEvidence } from "./proof-evidence.ts";
-import { databaseOfEnvironment } from "./place.ts";
+import { databaseOfEnvironment } from "./storage-location.ts";
 import { requireDataDirectory } from "./require-data-directory.ts";
 
 export const verifyCommand: CliCommand = {

@@ -4,7 +4,7 @@
  */
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { pickOne, type Random } from "./random.ts";
-import type { Place } from "./company.ts";
+import type { WorkPlace } from "./company.ts";
 
 /** A command with the data that a runtime has about it. */
 export interface DemoCommand {
@@ -18,7 +18,7 @@ export interface DemoCommand {
 export type MakeCommand = (
   capability: string,
   service: string,
-  place: Place,
+  place: WorkPlace,
   random: Random,
 ) => DemoCommand;
 
@@ -27,7 +27,7 @@ const PACKAGES = ["express", "zod", "pino", "undici"];
 const MESSAGES = ["Fix timeout", "Retry payments once", "Tidy the logs", "Cache the catalogue"];
 
 /** The options by which a provider's command selects where to act. */
-const PLACE_OPTIONS: Readonly<Record<string, (service: string, place: Place) => string>> = {
+const PLACE_OPTIONS: Readonly<Record<string, (service: string, place: WorkPlace) => string>> = {
   kubernetes: (service, place) => ` --namespace ${service} --context ${place}`,
   helm: (service, place) => ` --namespace ${service} --kube-context ${place}`,
   terraform: (service, place) => ` -var-file=${place}.tfvars -var=service=${service}`,
@@ -60,7 +60,7 @@ export function createCommands(capabilities: readonly DeclaredCapability[]): Mak
   };
 }
 
-function optionOf(capability: string, provider: string, service: string, place: Place): string {
+function optionOf(capability: string, provider: string, service: string, place: WorkPlace): string {
   if (place === "repository") return "";
   if (!HAS_PLACE.test(capability) && !TAKES_VARIABLES.has(capability)) return "";
   return PLACE_OPTIONS[provider]?.(service, place) ?? "";

@@ -9,12 +9,12 @@ export type Craft =
   "application" | "platform" | "data" | "security" | "reviewing" | "incidents" | "costs" | "deploy";
 
 /** The place of a piece of work: an environment, or a service's repository. */
-export type Place = "prod" | "staging" | "repository";
+export type WorkPlace = "prod" | "staging" | "repository";
 
 /** A piece of work. */
 export interface Task {
   readonly crafts: readonly Craft[];
-  readonly place: Place;
+  readonly place: WorkPlace;
   /** The frequency of the work, relative to other work of the same craft. */
   readonly weight: number;
   /** Ids of capabilities. */
@@ -37,7 +37,7 @@ export interface Member {
 }
 
 /** A machine with a runtime on it. */
-export interface Machine {
+export interface DemoMachine {
   readonly name: string;
   readonly hostname: string;
   readonly os: string;
@@ -71,8 +71,8 @@ interface Company {
   readonly pipelines: readonly string[];
   readonly runners: readonly string[];
   readonly labels: Readonly<Record<string, Labels>>;
-  readonly peculiar: Readonly<Record<string, Partial<Machine>>>;
-  readonly gone: Readonly<Record<string, Partial<Machine>>>;
+  readonly peculiar: Readonly<Record<string, Partial<DemoMachine>>>;
+  readonly gone: Readonly<Record<string, Partial<DemoMachine>>>;
   readonly policyChanges: readonly ToldChange[];
   readonly work: readonly Task[];
 }
@@ -111,7 +111,7 @@ const LAPTOPS = ["macOS 26.1", "Ubuntu 26.04", "Windows 11"];
 const NEWEST = "1.8.2";
 const LABELS = Object.entries(company.labels);
 
-function machineOf(name: string, index: number): Machine {
+function machineOf(name: string, index: number): DemoMachine {
   const laptop = name.startsWith("laptop-") ? LAPTOPS[index % LAPTOPS.length] : undefined;
   const os = laptop ?? "Debian GNU/Linux 13";
   const [, labels = {}] = LABELS.find(([beginning]) => name.startsWith(beginning)) ?? [];
@@ -119,7 +119,7 @@ function machineOf(name: string, index: number): Machine {
 }
 
 /** All machines of the fleet. */
-export const MACHINES: readonly Machine[] = [
+export const MACHINES: readonly DemoMachine[] = [
   ...[...new Set(MEMBERS.flatMap(({ runtimes }) => runtimes))].map((name, index) => ({
     ...machineOf(name, index),
     ...company.peculiar[name],

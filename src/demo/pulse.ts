@@ -10,7 +10,7 @@ import { storeReport, type FleetStore } from "../fleet/store.ts";
 import { readDocument } from "../policies/check.ts";
 import type { Policy } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
-import { MACHINES, type Machine } from "./company.ts";
+import { MACHINES, type DemoMachine } from "./company.ts";
 import { policyCopies, policyHistory, type PolicyCopy } from "./policy-history.ts";
 import { heartbeatOf, numberOf, run, versionAt } from "./runtime.ts";
 import { append, eventOf, isInUse } from "./seeding.ts";
@@ -37,7 +37,6 @@ export interface PulseParts {
 
 /** After a longer pause, for example of a machine that slept, only this much is reported. */
 const LONGEST_GAP_MS = 10 * MINUTE_MS;
-const NEWEST_EXAMPLE = "v7";
 /** The documents that are kept: the active one, that of a rollout, and the one before. */
 const KEPT_DOCUMENTS = 3;
 
@@ -48,14 +47,12 @@ export class Pulse {
   readonly #copies: Map<string, PolicyCopy>;
   /** The fetched policies by their versions, which never change; `undefined` for one that cannot be read. */
   readonly #documents = new Map<string, PolicyCopy | undefined>();
-  readonly #newestExample: PolicyCopy;
   #reportedUntil: number;
 
   constructor(parts: PulseParts) {
     const copyOfVersion = policyCopies();
     const history = policyHistory(parts.seededAt);
     this.#parts = parts;
-    this.#newestExample = copyOfVersion(NEWEST_EXAMPLE);
     this.#copies = new Map(
       MACHINES.map(({ name }) => [name, copyOfVersion(versionAt(history, name, parts.seededAt))]),
     );
@@ -119,12 +116,12 @@ export class Pulse {
   }
 
   #copyOf(machine: string): PolicyCopy {
-    return this.#copies.get(machine) ?? this.#newestExample;
+    return this.#copies.get(machine) as PolicyCopy; // each machine has one from the start
   }
 }
 
 /** Whether a machine's heartbeat is due: one a minute, at a fixed second for each machine. */
-function isBeatDue({ name }: Machine, from: number, now: number): boolean {
+function isBeatDue({ name }: DemoMachine, from: number, now: number): boolean {
   const own = (numberOf(name) % 60) * SECOND_MS;
   return Math.floor((now - own) / MINUTE_MS) > Math.floor((from - own) / MINUTE_MS);
 }

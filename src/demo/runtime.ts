@@ -4,9 +4,9 @@ import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
 import { TooMuchWork, StepBudget } from "../policies/step-budget.ts";
 import type { Heartbeat } from "../fleet/schema.ts";
-import { MACHINES, type Machine } from "./company.ts";
+import { MACHINES, type DemoMachine } from "./company.ts";
 import type { PolicyChange, PolicyCopy } from "./policy-history.ts";
-import type { CommandAttempt, Session } from "./traffic.ts";
+import type { CommandAttempt, WorkSession } from "./traffic.ts";
 
 /** The copy of a machine at a moment. */
 export type CopyOf = (machine: string, at: number) => PolicyCopy;
@@ -29,9 +29,9 @@ const delays = new Map(MACHINES.map(({ name }) => [name, delayOf(name)]));
 
 /** Runs a piece of work, and returns its reports in order; a denied command ends it. */
 export function run(
-  session: Session,
+  session: WorkSession,
   copyOf: CopyOf,
-  decideBy: Decide = decide,
+  decideBy: DecideAttempt = decide,
 ): readonly DemoReport[] {
   const reports: DemoReport[] = [];
   for (const attempt of session) {
@@ -44,7 +44,7 @@ export function run(
 }
 
 /** Decides an attempt by a document. */
-export type Decide = (document: PolicyDocument, attempt: CommandAttempt) => Verdict;
+export type DecideAttempt = (document: PolicyDocument, attempt: CommandAttempt) => Verdict;
 
 /** The most steps for a command: a visitor's policy could take more. A runtime then denies the command. */
 const DECISION_STEPS = 500_000;
@@ -54,7 +54,7 @@ const TOO_COSTLY: Verdict = {
   reason: "The policy takes too long to decide this command",
 };
 
-const decide: Decide = (document, attempt) => {
+const decide: DecideAttempt = (document, attempt) => {
   const { command, provider, capability, resource, member } = attempt;
   const { consumer, executor } = member;
   const facts = { command, provider, capability, resource, consumer, executor };
@@ -67,7 +67,7 @@ const decide: Decide = (document, attempt) => {
 };
 
 /** Caches decisions, so that equal attempts are decided once. For a seeding, since the cache is unbounded. */
-export function rememberingDecide(): Decide {
+export function rememberingDecide(): DecideAttempt {
   const verdicts = new Map<PolicyDocument, Map<string, Verdict>>();
   return (document, attempt) => {
     let known = verdicts.get(document);
@@ -109,7 +109,7 @@ function reportOf(attempt: CommandAttempt, policy: string, verdict: Verdict): De
 }
 
 /** The heartbeat of a machine that runs a policy version. */
-export function heartbeatOf(machine: Machine, policyVersion: string): Heartbeat {
+export function heartbeatOf(machine: DemoMachine, policyVersion: string): Heartbeat {
   const { name, hostname, os, version, labels } = machine;
   return { name, hostname, os, version, labels, policy_version: policyVersion };
 }

@@ -8,7 +8,7 @@ import { formatTimestamp } from "../core/time.ts";
 import { storeReport, type FleetStore } from "../fleet/store.ts";
 import { draftPolicy } from "../policies/draft.ts";
 import type { PolicyStore } from "../policies/store.ts";
-import { isAtWork, MACHINES, MEMBERS, type Machine } from "./company.ts";
+import { isAtWork, MACHINES, MEMBERS, type DemoMachine } from "./company.ts";
 import { policyCopies, policyHistory, POLICY_TEXTS, type PolicyChange } from "./policy-history.ts";
 import {
   heartbeatOf,
@@ -143,12 +143,12 @@ async function seedFleet(
 }
 
 /** Whether anyone works on a machine at a moment. */
-export function isInUse(machine: Machine, at: number): boolean {
+export function isInUse(machine: DemoMachine, at: number): boolean {
   if (machine.silentDays !== undefined) return false;
   return MEMBERS.some((member) => member.runtimes.includes(machine.name) && isAtWork(member, at));
 }
 
-function lastBeat(machine: Machine, now: number): number {
+function lastBeat(machine: DemoMachine, now: number): number {
   if (machine.silentDays !== undefined) return now - Math.round(machine.silentDays * DAY_MS);
   let at = now - ((numberOf(machine.name) * 977) % LATEST_BEAT_MS);
   while (!isInUse(machine, at)) at -= 10 * MINUTE_MS;

@@ -24,7 +24,7 @@ export interface CommandAttempt extends DemoCommand {
 }
 
 /** A piece of work: its attempts, oldest first. */
-export type Session = readonly CommandAttempt[];
+export type WorkSession = readonly CommandAttempt[];
 
 /** The longest time from the beginning of a piece of work to its last command. */
 export const LONGEST_SESSION_MS = 12 * MINUTE_MS;
@@ -38,12 +38,12 @@ const PACE = { human: 2.2, ai: 4, ci: 2 } as const;
 const QUIET = 0.8; // nights and weekends of programs, which never sleep
 
 /** The pieces of work that begin in a minute, counted from the epoch. */
-export type SessionsOfMinute = (minute: number) => readonly Session[];
+export type SessionsOfMinute = (minute: number) => readonly WorkSession[];
 
 /** Creates the source of all events. */
 export function createTraffic(makeCommand: MakeCommand, seed: number): SessionsOfMinute {
   return (minute) => {
-    const sessions: Session[] = [];
+    const sessions: WorkSession[] = [];
     for (const [index, member] of MEMBERS.entries()) {
       const random = createRandom(
         Math.imul(minute, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b) ^ seed,
@@ -72,7 +72,7 @@ function sessionOf(
   index: number,
   random: Random,
   makeCommand: MakeCommand,
-): Session {
+): WorkSession {
   const { steps, place } = pickWork(workOf(member.craft), random);
   const service = pickOne(member.services, random);
   const runtime = pickOne(member.runtimes, random);

@@ -6,13 +6,13 @@ import { MINUTE_MS } from "../core/clock.ts";
 import { quantity } from "../core/quantity.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { ONLINE_MS } from "../fleet/status.ts";
-import type { Decided, Judgement, Rollout, RolloutGates, StageFigures } from "./schema.ts";
+import type { Decided, RolloutJudgement, Rollout, RolloutGates, StageFigures } from "./schema.ts";
 
 /** The least commands that the version must have decided before their share of denials counts. */
 export const LEAST_COMMANDS = 10;
 
 /** Judges the current stage at a moment (milliseconds). */
-export function judge(rollout: Rollout, figures: StageFigures, now: number): Judgement {
+export function judge(rollout: Rollout, figures: StageFigures, now: number): RolloutJudgement {
   const { gates, hold_minutes: hold } = rollout.stages[rollout.current_stage - 1] ?? {};
   const isAutomatic =
     hold !== undefined || Object.values(gates ?? {}).some((one) => one !== undefined);

@@ -123,7 +123,7 @@ const judgement = object({
     reasons: list("What is waited for, or what was breached.", string("A reason, as a sentence.")),
   },
 });
-export type Judgement = Infer<typeof judgement>;
+export type RolloutJudgement = Infer<typeof judgement>;
 
 const stage = {
   title: "RolloutStage",

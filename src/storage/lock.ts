@@ -51,7 +51,7 @@ export async function acquireLock(
   });
   const token = randomBytes(12).toString("hex");
   const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token };
-  const attempt = new Attempt(files, layout, own);
+  const attempt = new LockAttempt(files, layout, own);
   while (!(await attempt.take())); // each repetition means that another process was faster
   return {
     async release() {
@@ -74,7 +74,7 @@ export async function ownerOf(files: FileOperations, layout: Layout): Promise<st
   return `process ${owner.pid} on host "${owner.host}" since ${owner.since}`;
 }
 
-class Attempt {
+class LockAttempt {
   readonly #files: FileOperations;
   readonly #layout: Layout;
   readonly #own: Owner;

@@ -7,7 +7,7 @@ import {
   refuseUntil,
   waitAfter,
   WINDOW_MS,
-  type Attempt,
+  type SignInAttempt,
   type LoginThrottle,
 } from "../../auth/throttle.ts";
 import { networkOf } from "../../core/address.ts";
@@ -70,7 +70,7 @@ async function beginAttempt(
   return row?.id ?? 0;
 }
 
-function attemptOf(database: Database, id: number, pair: string, now: Clock): Attempt {
+function attemptOf(database: Database, id: number, pair: string, now: Clock): SignInAttempt {
   return {
     async failed() {
       await database.run("UPDATE sign_in_attempts SET failed_at = $2 WHERE id = $1", [id, now()]);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { configFromEnvironment, configFromOptions, type Config } from "../config.ts";
 
 /** A data directory or a database that an option names. */
-export interface Place {
+export interface StorageLocation {
   readonly option: string;
   readonly isDatabase: boolean;
   readonly config: Config;
@@ -14,7 +14,7 @@ export interface Place {
  *
  * @throws Error naming the option if the URL is invalid. It never shows the URL, which may contain a password
  */
-export function placeOf(option: string, given: string): Place {
+export function locationOf(option: string, given: string): StorageLocation {
   const isDatabase = /^[a-z][a-z0-9+.-]*:\/\//i.test(given);
   const text = isDatabase ? named(given) : given;
   try {

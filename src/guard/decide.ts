@@ -9,7 +9,7 @@ import type { GuardSettings } from "./settings.ts";
 import type { SpooledEvent } from "./spool.ts";
 
 /** The context of a guard's decisions and events. */
-export interface Place {
+export interface GuardContext {
   readonly settings: GuardSettings;
   /** The user of the operating system. */
   readonly user: string;
@@ -31,59 +31,67 @@ const DECISION_STEPS = 50_000_000;
 const LONGEST_ID = 128;
 
 /** Decides an attempt that is about to run, or only reports an attempt that has run. */
-export function decide(attempt: Attempt, policy: GuardPolicy | string, place: Place): Ruling {
-  const { settings } = place;
+export function decide(
+  attempt: Attempt,
+  policy: GuardPolicy | string,
+  context: GuardContext,
+): Ruling {
+  const { settings } = context;
   if (attempt.kind === "after") {
     const status = attempt.succeeded === false ? "failed" : "succeeded";
-    return { event: eventOf(attempt, place, { status, duration_ms: attempt.durationMs }) };
+    return { event: eventOf(attempt, context, { status, duration_ms: attempt.durationMs }) };
   }
-  if (typeof policy === "string") return undecided(attempt, policy, place);
+  if (typeof policy === "string") return undecided(attempt, policy, context);
   const { version, document } = policy;
   const observes = settings.observes || document?.mode === "observe";
   let verdict: Verdict | undefined;
   try {
-    verdict = verdictOn(attempt, document, place);
+    verdict = verdictOn(attempt, document, context);
   } catch (error) {
-    return undecided(attempt, `the guard failed: ${(error as Error).message}`, place);
+    return undecided(attempt, `the guard failed: ${(error as Error).message}`, context);
   }
-  if (!verdict) return { event: eventOf(attempt, place, { policy: version, status: "reported" }) };
+  if (!verdict)
+    return { event: eventOf(attempt, context, { policy: version, status: "reported" }) };
   const by = verdict.rule === null ? undefined : `rule ${verdict.rule}`;
   const reason = [by, verdict.reason ?? undefined].filter((part) => part !== undefined).join(": ");
   const { decision } = verdict;
   const observed = observes ? { policy_decision: "ALLOWED", observed_decision: decision } : {};
   const decided = { policy_decision: decision, policy: version, reason, ...observed };
-  if (decision === "ALLOWED") return { event: eventOf(attempt, place, decided) };
+  if (decision === "ALLOWED") return { event: eventOf(attempt, context, decided) };
   const refusal = reason || "no rule of the policy allows this";
   const denied = { ...decided, reason: refusal };
   return observes
-    ? { event: eventOf(attempt, place, { ...denied, status: "would-be-denied" }) }
-    : { refusal, event: eventOf(attempt, place, denied) };
+    ? { event: eventOf(attempt, context, { ...denied, status: "would-be-denied" }) }
+    : { refusal, event: eventOf(attempt, context, denied) };
 }
 
 /** The outcome for an attempt that cannot be decided, or for a payload that cannot be read. */
 export function undecided(
   attempt: Pick<Attempt, "transport" | "consumer"> & Partial<Attempt>,
   why: string,
-  place: Place,
+  context: GuardContext,
 ): Ruling {
-  const { failsClosed, observes } = place.settings;
+  const { failsClosed, observes } = context.settings;
   const reason = `not decided: ${why}`;
   if (!failsClosed || observes || attempt.kind === "after") {
-    return { event: eventOf(attempt, place, { status: "undecided", reason }) };
+    return { event: eventOf(attempt, context, { status: "undecided", reason }) };
   }
-  return { refusal: reason, event: eventOf(attempt, place, { policy_decision: "DENIED", reason }) };
+  return {
+    refusal: reason,
+    event: eventOf(attempt, context, { policy_decision: "DENIED", reason }),
+  };
 }
 
 /** An event about the guard itself. */
-export function noteOf(message: string, place: Place): SpooledEvent {
-  return eventOf({ transport: "guard", consumer: "ci" }, place, { status: "note", message });
+export function noteOf(message: string, context: GuardContext): SpooledEvent {
+  return eventOf({ transport: "guard", consumer: "ci" }, context, { status: "note", message });
 }
 
 /** The verdict; `undefined` for a tool that runs no command if no rule matches it. */
 function verdictOn(
   attempt: Attempt,
   document: PolicyDocument | undefined,
-  { user }: Place,
+  { user }: GuardContext,
 ): Verdict | undefined {
   if (!document) throw new Error("the policy has no document");
   const { command = "", argv, provider, capability, resource, consumer } = attempt;
@@ -109,7 +117,7 @@ function forTools(document: PolicyDocument): PolicyDocument {
 
 function eventOf(
   attempt: Partial<Attempt> & Pick<Attempt, "transport" | "consumer">,
-  { settings, user, version, now }: Place,
+  { settings, user, version, now }: GuardContext,
   outcome: Readonly<Record<string, unknown>>,
 ): SpooledEvent {
   const event = {

@@ -40,7 +40,7 @@ export async function doctor(machine: Machine): Promise<number> {
     machine.out(`${isRight ? "ok  " : "bad "} ${printable(what)}\n`);
   };
   const guard = new Guard(machine);
-  const { settings } = guard.place;
+  const { settings } = guard;
   const { directory, api, observes, failsClosed } = settings;
   say(guard.fault === undefined, guard.fault ?? `GUARD_DIR: ${directory}`);
   for (const fault of settings.faults) say(false, fault);

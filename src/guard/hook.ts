@@ -28,7 +28,7 @@ export async function runHook(name: string, machine: Machine): Promise<number> {
   const guard = new Guard(machine);
   const ruling = rulingOn(guard, name, agent);
   await guard.startSync();
-  return answer(agent, ruling, guard.place.settings.failsClosed, machine);
+  return answer(agent, ruling, guard.settings.failsClosed, machine);
 }
 
 function rulingOn(guard: Guard, name: string, agent: Agent): Ruling {

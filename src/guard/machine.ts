@@ -2,10 +2,16 @@
 import { closeSync, openSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Attempt } from "./attempt.ts";
-import { decide, noteOf, type Place, type Ruling, undecided } from "./decide.ts";
+import { decide, noteOf, type GuardContext, type Ruling, undecided } from "./decide.ts";
 import { directoryFault } from "./directory.ts";
 import { readPolicy } from "./policy-file.ts";
-import { guardDirectory, readSettings, userName, type Environment } from "./settings.ts";
+import {
+  guardDirectory,
+  readSettings,
+  userName,
+  type Environment,
+  type GuardSettings,
+} from "./settings.ts";
 import { spool, type SpooledEvent } from "./spool.ts";
 
 /** The process in which the guard runs. */
@@ -22,8 +28,11 @@ export interface Machine {
 const SYNC_EVERY_MS = 30_000;
 
 /** One run of the guard. */
-export class Guard {
-  readonly place: Place;
+export class Guard implements GuardContext {
+  readonly settings: GuardSettings;
+  readonly user: string;
+  readonly version: string;
+  readonly now: number;
   /** The fault of the directory; a faulty directory is neither read nor written. */
   readonly fault: string | undefined;
   readonly #machine: Machine;
@@ -31,32 +40,32 @@ export class Guard {
   constructor(machine: Machine) {
     this.#machine = machine;
     this.fault = directoryFault(guardDirectory(machine.env));
-    const settings = readSettings(machine.env, this.fault === undefined);
-    const { version, env } = machine;
-    this.place = { settings, user: userName(env), version, now: machine.now() };
+    this.settings = readSettings(machine.env, this.fault === undefined);
+    this.user = userName(machine.env);
+    this.version = machine.version;
+    this.now = machine.now();
   }
 
   /** Decides an attempt and reports it. */
   decide(attempt: Attempt): Ruling {
-    for (const fault of this.place.settings.faults)
-      this.#machine.error(`signalbox guard: ${fault}\n`);
-    if (attempt.kind === "after") return this.#report(decide(attempt, "", this.place));
-    const { directory, api } = this.place.settings;
-    return this.#report(decide(attempt, this.fault ?? readPolicy(directory, api), this.place));
+    for (const fault of this.settings.faults) this.#machine.error(`signalbox guard: ${fault}\n`);
+    if (attempt.kind === "after") return this.#report(decide(attempt, "", this));
+    const { directory, api } = this.settings;
+    return this.#report(decide(attempt, this.fault ?? readPolicy(directory, api), this));
   }
 
   /** Reports an attempt whose payload could not be read. */
   undecided(transport: string, why: string): Ruling {
-    return this.#report(undecided({ transport, consumer: "ai" }, why, this.place));
+    return this.#report(undecided({ transport, consumer: "ai" }, why, this));
   }
 
   /** An event about the guard itself. */
   note(message: string): SpooledEvent {
-    return noteOf(message, this.place);
+    return noteOf(message, this);
   }
 
   #report(ruling: Ruling): Ruling {
-    const { directory, failsClosed, observes } = this.place.settings;
+    const { directory, failsClosed, observes } = this.settings;
     if (this.fault !== undefined) {
       this.#machine.error(`signalbox guard: ${this.fault}\n`);
       return ruling;
@@ -76,7 +85,7 @@ export class Guard {
 
   /** Starts a process that sends the events and fetches the policy, at most once in 30 seconds. */
   async startSync(): Promise<void> {
-    const { directory, isEnabled } = this.place.settings;
+    const { directory, isEnabled } = this.settings;
     if (!isEnabled || this.fault !== undefined) return;
     const now = this.#machine.now();
     const path = join(directory, "last-sync");

@@ -48,7 +48,7 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
   if (values.remove) return 0;
   const guard = new Guard(machine);
   if (guard.fault !== undefined) throw new Error(guard.fault);
-  saveSettings(guard.place.settings.directory, machine);
+  saveSettings(guard.settings.directory, machine);
   const problems = await syncOnce(machine);
   for (const problem of problems) machine.error(`signalbox guard setup: ${problem}\n`);
   return 0;

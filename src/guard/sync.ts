@@ -53,7 +53,7 @@ function durationOf(text: string): number {
  */
 export async function syncOnce(machine: Machine, isQuiet = true): Promise<readonly string[]> {
   const guard = new Guard(machine);
-  const { settings } = guard.place;
+  const { settings } = guard;
   if (guard.fault !== undefined) return [guard.fault];
   if (!settings.isEnabled) return ["RUNTIME_PORTAL_ENABLED is false"];
   const lock = join(settings.directory, "sync.lock");
@@ -110,7 +110,7 @@ function isAlive(path: string, now: number): boolean {
 }
 
 async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Promise<string> {
-  const { directory, api, name } = guard.place.settings;
+  const { directory, api, name } = guard.settings;
   const known = readPolicy(directory, api);
   const headers = {
     ...(typeof known !== "string" && { "If-None-Match": known.etag }),
@@ -157,7 +157,7 @@ function saysNoPolicy(text: string): boolean {
 }
 
 async function beat(guard: Guard, service: Service): Promise<string> {
-  const { settings, version } = guard.place;
+  const { settings, version } = guard;
   const policy = readPolicy(settings.directory, settings.api);
   const { status } = await service.post("/fleet/heartbeat", {
     name: settings.name,
@@ -172,7 +172,7 @@ async function beat(guard: Guard, service: Service): Promise<string> {
 }
 
 async function send(guard: Guard, service: Service): Promise<string> {
-  const { directory } = guard.place.settings;
+  const { directory } = guard.settings;
   const { sent, dropped, failure } = await sendSpool(directory, service);
   if (dropped > 0) {
     const message = `${quantity(dropped, "event")} could not be sent: damaged, or refused by the service`;

@@ -1,3 +1,4 @@
+import { Unavailable } from "../core/errors.ts";
 import { Queue } from "./queue.ts";
 
 type Task<T> = () => Promise<T>;
@@ -11,6 +12,7 @@ export class UndoQueue {
   readonly #queue = new Queue();
   #undoing: Task<void>[] = [];
   #failure: unknown;
+  #isClosed = false;
 
   /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
   get failure(): unknown {
@@ -22,8 +24,13 @@ export class UndoQueue {
     if (this.#failure !== undefined) this.run(async () => {}).catch(() => {});
   }
 
-  /** Runs a task after all earlier ones have ended and all failed writes are undone. */
+  /**
+   * Runs a task after all earlier ones have ended and all failed writes are undone.
+   *
+   * @throws Unavailable after `close`: the directory may belong to another service by then
+   */
   run<T>(task: Task<T>): Promise<T> {
+    if (this.#isClosed) return Promise.reject(new Unavailable("The service is stopping", 1));
     return this.#queue.run(async () => {
       await this.#undo();
       return task();
@@ -41,9 +48,10 @@ export class UndoQueue {
     }
   }
 
-  /** Resolves when all added tasks have ended, after a last attempt to undo failed writes. */
+  /** Refuses further tasks. Resolves when all added ones have ended, after a last attempt to undo failed writes. */
   close(): Promise<void> {
     this.recover();
+    this.#isClosed = true;
     return this.#queue.idle();
   }
 

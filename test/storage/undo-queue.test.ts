@@ -48,6 +48,17 @@ test("tasks fail as long as a write cannot be undone", async () => {
   assert.equal(await queue.run(async () => "again"), "again");
 });
 
+test("a closed queue ends its tasks and refuses further ones", async () => {
+  const queue = new UndoQueue();
+  const order: string[] = [];
+  const last = queue.run(async () => void order.push("last"));
+  const closed = queue.close();
+  const late = queue.run(async () => void order.push("late"));
+  await assert.rejects(late, /The service is stopping/);
+  await Promise.all([last, closed]);
+  assert.deepEqual(order, ["last"]);
+});
+
 test("a write that succeeds is not undone", async () => {
   const queue = new UndoQueue();
   await queue.run(() => queue.write(async () => {}, fail));

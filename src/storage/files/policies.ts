@@ -43,6 +43,7 @@ export class FilePolicies implements PolicyStore {
   readonly #layout: Layout;
   readonly #states = new Map<string, PolicyState>();
   readonly #texts: PolicyTexts;
+  #isClosed = false;
 
   private constructor(files: FileOperations, layout: Layout, maxTextBytes: number) {
     this.#files = files;
@@ -80,8 +81,9 @@ export class FilePolicies implements PolicyStore {
     for (const { changes } of this.#states.values()) changes.recover();
   }
 
-  /** Resolves when all pending changes have ended. */
+  /** Refuses further changes, and resolves when all pending ones have ended. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(Array.from(this.#states.values(), ({ changes }) => changes.close()));
   }
 
@@ -199,7 +201,9 @@ export class FilePolicies implements PolicyStore {
 
   #add(organization: string, versions: PolicyVersions, active?: Policy): PolicyState {
     const records = new PolicyRecords(this.#files, this.#layout, organization);
-    const state = { organization, changes: new UndoQueue(), versions, records, active };
+    const changes = new UndoQueue();
+    if (this.#isClosed) void changes.close();
+    const state = { organization, changes, versions, records, active };
     this.#states.set(organization, state);
     return state;
   }

@@ -43,6 +43,19 @@ test("the active version is answered at once, as the same frozen object, until i
   assert.notEqual(policies.active("acme"), active);
 });
 
+test("a publish that comes after the store was closed changes nothing on the disk", async (t) => {
+  const { disk, policies } = await setUp(t);
+  await policies.publish("acme", draftOf("v1"));
+  await policies.close();
+  for (const organization of ORGANIZATIONS) {
+    const late = policies.publish(organization, draftOf("v2"));
+    await assert.rejects(late, { status: 503, message: "The service is stopping" });
+  }
+  const again = await reopen(disk);
+  assert.deepEqual(again.versions("acme").length, 1);
+  assert.deepEqual(again.versions("globex").length, 0);
+});
+
 test("everything is there again after a restart", async (t) => {
   const { disk, policies } = await setUp(t);
   await policies.publish("acme", draftOf("v1", "# é\r\na: 1", 60));

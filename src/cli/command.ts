@@ -5,8 +5,8 @@ import type { Clock } from "../core/clock.ts";
 export interface Terminal {
   readonly now: Clock;
   readonly env: ClientEnvironment;
-  /** Whether people read the output in a terminal that shows colours. */
-  readonly isStyled: boolean;
+  /** Whether people read the output in a terminal. */
+  readonly isTerminal: boolean;
   out(text: string): void;
   error(text: string): void;
   /** Waits for a time in milliseconds. */

@@ -2,7 +2,7 @@ import { printable } from "../core/printable.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
 import type { PolicyReplayReport } from "../replay/report.ts";
 import { flag, readArguments, text } from "./arguments.ts";
-import type { CliCommand } from "./command.ts";
+import type { CliCommand, Terminal } from "./command.ts";
 import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";
 import { CODES_HELP, JSON_HELP, SERVICE_HELP } from "./policy/options.ts";
 import { activeOf, publish, refused } from "./policy/publishing.ts";
@@ -74,11 +74,11 @@ ${CODES_HELP}`,
     const { values, file } = readWithFile(args, { url: text, json: flag });
     const yaml = await readDocument(file);
     const active = await activeOf(serviceOf(values.url, terminal));
-    const before = { name: active?.version ?? "/dev/null", text: active?.yaml ?? "" };
+    const before = { name: printable(active?.version ?? "/dev/null"), text: active?.yaml ?? "" };
     const diff = unifiedDiff(before, { name: printable(file), text: yaml });
     if (values.json === true) {
       tellJson(terminal, { version: active?.version ?? null, changed: diff !== "", diff });
-    } else terminal.out(terminal.isStyled ? coloured(diff) : diff);
+    } else terminal.out(terminal.isTerminal ? shownDiff(diff, terminal.env) : diff);
     return 0;
   },
 };
@@ -170,7 +170,7 @@ ${CODES_HELP}`,
     const active = await activeOf(serviceOf(values.url, terminal));
     if (!active) throw new Error("No policy is active: publish one, or activate a version");
     if (values.json === true) tellJson(terminal, active);
-    else terminal.out(terminal.isStyled ? printableLines(active.yaml) : active.yaml);
+    else terminal.out(terminal.isTerminal ? printableLines(active.yaml) : active.yaml);
     return 0;
   },
 };
@@ -194,8 +194,10 @@ function readWithFile<const T extends Parameters<typeof readArguments>[1]>(
   return { values, file: positionals[0] ?? "" };
 }
 
-function coloured(diff: string): string {
-  return printableLines(diff).replace(/^[-+].*$/gm, (line) => {
+function shownDiff(diff: string, { NO_COLOR }: Terminal["env"]): string {
+  const shown = printableLines(diff);
+  if (NO_COLOR) return shown;
+  return shown.replace(/^[-+].*$/gm, (line) => {
     const colour = line.startsWith("+") ? 32 : 31;
     return `\u001b[${colour}m${line}\u001b[0m`;
   });

@@ -12,7 +12,7 @@ const write = (text: string): void => void process.stderr.write(text);
 process.exitCode = await runProgram(process.argv.slice(2), {
   now: systemClock,
   env,
-  isStyled: process.stdout.isTTY === true && !env.NO_COLOR,
+  isTerminal: process.stdout.isTTY === true,
   out: (text) => void process.stdout.write(text),
   error: write,
   pause,

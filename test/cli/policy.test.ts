@@ -115,8 +115,23 @@ test("a document is published, compared and read back", async (t) => {
 
 test("colours appear only in a terminal", async (t) => {
   const { file, env } = await setUp(t);
-  const { out } = await run(["policy", "diff", file], "", { ...env, COLOURS: "1" });
+  const { out } = await run(["policy", "diff", file], "", { ...env, TERMINAL: "1" });
   assert.ok(out.includes("\n\u001b[32m+default: deny\u001b[0m\n"));
+});
+
+test("a terminal without colours shows control characters of a policy as escapes, too", async (t) => {
+  const { app, admin, file, env } = await setUp(t);
+  const hidden = "a\u202eb";
+  const yaml = `# ${hidden}\n${V1}`;
+  const version = "v\u2066";
+  assert.equal((await app.post("/api/v1/policies", { version, yaml }, admin)).status, 201);
+  const plain = { ...env, TERMINAL: "1", NO_COLOR: "1" };
+  const shown = await run(["policy", "diff", file], "", plain);
+  assert.match(shown.out, /^--- v\\u2066\n/);
+  assert.ok(shown.out.includes("\n-# a\\u202eb\n"));
+  const piped = await run(["policy", "diff", file], "", env);
+  assert.match(piped.out, /^--- v\\u2066\n/);
+  assert.ok(piped.out.includes(`\n-# ${hidden}\n`), "for patch, which takes the lines as they are");
 });
 
 test("a version can be stored without activating it", async (t) => {

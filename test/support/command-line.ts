@@ -27,7 +27,7 @@ export async function run(
   const code = await runProgram(args, {
     ...{ now, pause },
     env,
-    isStyled: "COLOURS" in env,
+    isTerminal: "TERMINAL" in env,
     out: (text) => void (out += text),
     error: (text) => void (error += text),
     readPassword: async () => password,

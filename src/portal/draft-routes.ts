@@ -1,8 +1,10 @@
 import type { AuditEvent } from "../audit/schema.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { BadInput, Conflict, NotFound } from "../core/errors.ts";
+import { parseLongJson } from "../core/long-json.ts";
 import type { Infer } from "../core/schema.ts";
 import type { Turns } from "../core/turns.ts";
+import { Yielder } from "../core/yielder.ts";
 import { route } from "../http/route.ts";
 import { askerOf, draftPolicyRules } from "../policies/check.ts";
 import { type DraftEvent, shortened } from "../policies/draft-event.ts";
@@ -47,7 +49,8 @@ export const draftRoutes = [
           if (another)
             throw new Conflict(`Several reporters used the id "${id}": write the rule yourself`);
           if (!found) throw new NotFound(`There is no audit event "${id}"`);
-          return shortened(JSON.parse(found.toString()) as AuditEvent);
+          const event = await new Yielder(client.gone).run(parseLongJson(found, false));
+          return shortened(event as AuditEvent);
         });
         events.push(event);
       }

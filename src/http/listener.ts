@@ -143,10 +143,8 @@ function handle<Needs>(exchange: Exchange<Needs>, value: unknown): void {
  * second until here.
  */
 function callHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
-  const { endpoint, caller, parts, acceptedAt } = exchange;
-  // The clock may be set back.
-  const isLate = (): boolean => Math.abs(parts.now() - acceptedAt) >= SECOND_MS;
-  if (caller?.actor === undefined || !(endpoint.row.change !== undefined || isLate())) {
+  const { endpoint, caller } = exchange;
+  if (caller?.actor === undefined || (endpoint.row.change === undefined && !isLate(exchange))) {
     return runHandler(exchange, input);
   }
   try {
@@ -159,6 +157,11 @@ function callHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
   } catch (error) {
     fail(exchange, error);
   }
+}
+
+/** Whether the credentials were accepted a second ago or earlier. The clock may be set back. */
+function isLate<Needs>({ parts, acceptedAt }: Exchange<Needs>): boolean {
+  return Math.abs(parts.now() - acceptedAt) >= SECOND_MS;
 }
 
 function runHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {

@@ -54,7 +54,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "here-string",
     ["<<<"],
-    String.raw`(?<=(?:${READS}|(?:^|[\n;|&("'\x60]\s{0,4})${PROGRAM})[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
+    String.raw`(?<!<)(?<=(?:${READS}|(?:^|[\n;|&("'\x60]\s{0,4})${PROGRAM})[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
     [
       "gh auth login --with-token <<< hunter2",
       "kinit ada <<< hunter2",

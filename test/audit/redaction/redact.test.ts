@@ -125,11 +125,19 @@ const HOSTILE = [
   ],
   // Commands that end, and those that go on: their secrets wait in a queue.
   ...["curl -u a:b;", "curl -u a:b\n", "curl -u a:b ", "redis-cli -a ", "http -a a:b "],
-  ...["mysql -p'", 'mysql -p"', "sshpass -p a mysql -p", `${"://".repeat(99)}" @`],
+  ...[
+    "<<<",
+    "<<<a",
+    "echo x | ",
+    "mysql -p'",
+    'mysql -p"',
+    "sshpass -p a mysql -p",
+    `${"://".repeat(99)}" @`,
+  ],
 ];
 
 for (const piece of HOSTILE) {
-  test(`a text of 1 MiB of ${JSON.stringify(piece)} is redacted in linear time`, () => {
+  test(`a text of 256 KiB of ${JSON.stringify(piece)} is redacted in linear time`, () => {
     const timeOf = (length: number): number => {
       const text = piece.repeat(Math.ceil(length / piece.length));
       const start = process.cpuUsage();
@@ -138,8 +146,8 @@ for (const piece of HOSTILE) {
       return (user + system) / 1_000;
     };
     timeOf(1 << 14);
-    // A pattern that takes the square of the length takes minutes. Busy machines take some times longer.
-    assert.ok(timeOf(1 << 20) < 5_000);
+    // A pattern that takes the square of the length takes a minute. Busy machines take some times longer than the 1 s.
+    assert.ok(timeOf(1 << 18) < 5_000);
   });
 }
 

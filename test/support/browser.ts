@@ -112,11 +112,13 @@ export class Visit {
   }
 
   /**
-   * Fails if the accessibility rules of axe find a fault in the current theme.
+   * Fails if the accessibility rules of axe find a fault in the current theme. What is being loaded is waited for, since
+   * it is pale.
    *
    * @param rules the rules to check; all if absent
    */
   async checkAccessibility(rules?: readonly string[]): Promise<void> {
+    await this.page.locator("[aria-busy]").first().waitFor({ state: "detached" });
     if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(AXE);
     const isMenuOpen = await this.page.locator(OPEN_MENU).count();
     const found = await this.#axeFaults(

@@ -23,6 +23,7 @@ import { acquireLock } from "../lock.ts";
 import { runChecks } from "../log-checks.ts";
 import { measuredFiles } from "../measured-files.ts";
 import { refuseOddEntries } from "../odd-entries.ts";
+import { ReadFiles } from "../read-files.ts";
 import { readFileIfAny, replaceFile } from "../snapshot.ts";
 import { removeStrays } from "../strays.ts";
 import { FileActivity } from "./activity.ts";
@@ -209,7 +210,8 @@ async function openStores(
           activity.append(found.organization, contradictionEntry(found, createIds(now), now())),
       }),
     );
-    proofs = signedLogsOf(storedTreesOf(files, layout, notary, audit));
+    const reads = opened.keep(new ReadFiles(files));
+    proofs = signedLogsOf(storedTreesOf(files, layout, reads, notary, audit));
   }
   const signed = { fleet, audit, activity, notary, proofs };
   return { organizations, keys, settings, overrides, policies, rollouts, ...signed };

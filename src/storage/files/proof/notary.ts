@@ -137,6 +137,11 @@ export class Notary {
     return signerOf(originOf(host, named), keys.key);
   }
 
+  /** The tree of a log as its files are; `undefined` if it is not in memory. */
+  openTree(named: NamedLog): Pick<SignedTree<TreePosition>, "checkpoint" | "position"> | undefined {
+    return this.#trees.get(keyOf(named));
+  }
+
   /** The files of a log, each with its acknowledged bytes. */
   partsOf(named: NamedLog): Promise<readonly LogPart[]> {
     const { files, layout } = this.#parts;

@@ -5,7 +5,7 @@ import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { findLine } from "./find-line.ts";
 import { logParts, treeDirectory } from "./log-sources.ts";
-import { TreeFiles } from "./tree-files.ts";
+import { leafOf, TreeFiles } from "./tree-files.ts";
 
 /** Proves that an event is part of a log of a data directory; see `proveLine`. */
 export async function proveStored(
@@ -16,6 +16,9 @@ export async function proveStored(
 ): Promise<ProvenLine> {
   const tree = new TreeFiles(files, treeDirectory(layout, named), layout.root);
   const found = await findLine(files, await logParts(files, layout, named), wanted);
-  const own = found && { line: found.line, index: () => tree.indexOf(found) };
+  const own = found && {
+    line: found.line,
+    index: async () => leafOf(await tree.readPosition(), found),
+  };
   return proveLine(tree, own, named, wanted);
 }

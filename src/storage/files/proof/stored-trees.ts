@@ -1,26 +1,40 @@
 import { basename } from "node:path";
 import type { NamedLog } from "../../../proof/log-name.ts";
+import { HASH_BYTES } from "../../../proof/merkle.ts";
 import type { StoredTrees } from "../../../signed-logs/answers.ts";
-import type { LoggedLine } from "../../../signed-logs/prove.ts";
+import type { LoggedLine, StoredTree } from "../../../signed-logs/prove.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
+import type { ReadFiles } from "../../read-files.ts";
 import { segmentPath } from "../../segmented-log.ts";
 import type { FileAuditStore } from "../audit.ts";
 import { localRow, segmentOf } from "../audit/index/segment-index.ts";
 import { findLine } from "./find-line.ts";
 import { treeDirectory } from "./log-sources.ts";
 import type { Notary } from "./notary.ts";
-import { TreeFiles } from "./tree-files.ts";
+import { leafOf, TILE_BYTES, TreeFiles } from "./tree-files.ts";
 
-/** The trees of a data directory. */
+/** The trees of a data directory. What the notary has in memory is not read from files. */
 export function storedTreesOf(
   files: FileOperations,
   layout: Layout,
+  reads: ReadFiles,
   notary: Notary,
   audit: Pick<FileAuditStore, "eventsOf">,
 ): StoredTrees {
-  const treeOf = (named: NamedLog): TreeFiles =>
+  const filesOf = (named: NamedLog): TreeFiles =>
     new TreeFiles(files, treeDirectory(layout, named), layout.root);
+  const treeOf = (named: NamedLog): StoredTree => {
+    const own = filesOf(named);
+    return {
+      lastNote: async () => notary.openTree(named)?.checkpoint?.note ?? own.lastNote(),
+      async tiles(level, index, width) {
+        const hashes = Buffer.allocUnsafe(width * HASH_BYTES);
+        await reads.read(own.hashes(level), hashes, index * TILE_BYTES);
+        return hashes;
+      },
+    };
+  };
   const find = async (named: NamedLog, id: string) => {
     if (named.log === "activity") return findLine(files, await notary.partsOf(named), id);
     const { organization } = named;
@@ -34,7 +48,10 @@ export function storedTreesOf(
     treeOf,
     async find(named, id): Promise<LoggedLine | undefined> {
       const found = await find(named, id);
-      return found && { line: found.line, index: () => treeOf(named).indexOf(found) };
+      if (found === undefined) return undefined;
+      const position = async () =>
+        notary.openTree(named)?.position ?? filesOf(named).readPosition();
+      return { line: found.line, index: async () => leafOf(await position(), found) };
     },
     signFor: (named) => notary.signFor(named),
   };

@@ -16,7 +16,8 @@ import { endOfLastAppend, endOfLog } from "../../log-lines.ts";
 import { damaged, readSnapshot, syncDirectory, writeSnapshot } from "../../snapshot.ts";
 import type { FoundLine } from "./find-line.ts";
 
-const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
+/** The bytes of a full tile. */
+export const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 /** A checkpoint is shorter than this, so the last one is in the last bytes of its file. */
 const LAST_BYTES = 1 << 16;
 
@@ -88,12 +89,6 @@ export class TreeFiles implements TreeStore<TreePosition> {
     await writeSnapshot(this.#files, join(this.directory, "position.json"), position);
   }
 
-  /** The index of a line, by its file and its number there; `undefined` if no line of the file is a leaf. */
-  async indexOf({ file, at }: Pick<FoundLine, "file" | "at">): Promise<number | undefined> {
-    const start = (await this.readPosition())?.starts[file];
-    return start === undefined ? undefined : start + at;
-  }
-
   /** The last signed checkpoint, as a note. */
   async lastNote(): Promise<string | undefined> {
     const line = await withFile(this.#files, this.checkpoints, async (descriptor, size) => {
@@ -124,6 +119,15 @@ export class TreeFiles implements TreeStore<TreePosition> {
     }
     if (isNew) await syncDirectory(this.#files, this.directory);
   }
+}
+
+/** The index of a line, by its file and its number there; `undefined` if no line of the file is a leaf. */
+export function leafOf(
+  position: TreePosition | undefined,
+  { file, at }: Pick<FoundLine, "file" | "at">,
+): number | undefined {
+  const start = position?.starts[file];
+  return start === undefined ? undefined : start + at;
 }
 
 function isPosition(value: unknown): value is TreePosition {

@@ -1,6 +1,6 @@
 /**
- * Decides recorded commands by one or two documents. Equal commands are decided once, and so are events that differ
- * only in facts that no rule in question looks at. Memory is bounded, and the decisions are exact in any case.
+ * Decides recorded commands by one or two documents. Equal commands are decided once, and so are commands and other facts
+ * that no rule in question can tell apart. Memory is bounded, and the decisions are exact in any case.
  */
 import type { PolicyDocument, Verdict } from "../policies/evaluate.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
@@ -8,6 +8,7 @@ import { type Decide, deciderOf } from "./decider.ts";
 import { type FactClass, FactClasses, matchesOf } from "./fact-classes.ts";
 import { doubtAbout, type NotReplayable, type RecordedCommand } from "./reasons.ts";
 import { RecentValues } from "./recent-values.ts";
+import { ownText } from "./recorded-row.ts";
 import { type Relevant, RelevantRules } from "./relevant-rules.ts";
 
 /** The documents to compare. */
@@ -24,20 +25,17 @@ export interface Judgement {
 }
 
 /** Documents with those of their rules that concern some commands. */
-interface Excerpt<Kept> {
+interface Excerpt {
   readonly classes: FactClasses;
   readonly decide: Decide;
   readonly decideBase: Decide | undefined;
-  /** Whether the decisions are the same for all of its commands. */
-  readonly ignoresCommand: boolean;
-  /** The entry of all of its commands if they are decided alike, and the generation of entries that it belongs to. */
-  shared: CommandEntry<Kept> | undefined;
-  generation: number;
 }
 
 /** A command, or several that are decided alike: the excerpt that decides them, and the decisions by the other facts. */
 interface CommandEntry<Kept> {
-  readonly excerpt: Excerpt<Kept>;
+  readonly excerpt: Excerpt;
+  /** The results of the comparisons that its commands have in common; `undefined` if the entry has one command. */
+  readonly results: string | undefined;
   /** Kept with the command, since a table of all decisions would cost each event several misses of the cache. */
   readonly known: Map<FactClass, Kept | NotReplayable>;
 }
@@ -53,13 +51,16 @@ export class Judge<Kept extends object> {
   readonly #work: StepBudget;
   readonly #make: (judgement: Judgement) => Kept;
   readonly #relevant: RelevantRules;
-  readonly #whole: Excerpt<Kept>;
+  readonly #whole: Excerpt;
   /** Whether the rules in question depend on the provider. */
   readonly #asksForProvider: boolean;
   /** By the positions of their rules. */
-  readonly #excerpts = new Map<string, Excerpt<Kept>>();
+  readonly #excerpts = new Map<string, Excerpt>();
   #patternsLeft = MOST_PATTERNS;
   readonly #ofCommands: RecentValues<CommandEntry<Kept>>;
+  /** The entries of this generation by the results of their comparisons. */
+  readonly #ofResults = new Map<string, CommandEntry<Kept>>();
+  #generation = 0;
 
   /**
    * @param work counts the steps of all decisions
@@ -83,8 +84,8 @@ export class Judge<Kept extends object> {
     this.#asksForProvider = both.some(({ rules }) =>
       rules.some(({ match }) => match.providers && !match.commands),
     );
-    this.#whole = this.#excerpt(documents, false);
-    this.#ofCommands = new RecentValues(({ excerpt }) => this.#entryOf(excerpt), limits);
+    this.#whole = this.#excerpt(documents);
+    this.#ofCommands = new RecentValues((old) => this.#entryOf(old), limits);
   }
 
   /**
@@ -98,17 +99,15 @@ export class Judge<Kept extends object> {
     const found = known.get(facts);
     if (found !== undefined) return found;
     const judgement = this.#decide(excerpt, event);
-    known.set(facts, judgement);
+    known.set(typeof facts === "string" ? ownText(facts) : facts, judgement);
     this.#ofCommands.grow(typeof facts === "string" ? facts.length : 1);
     return judgement;
   }
 
-  #decide({ decide, decideBase }: Excerpt<Kept>, event: RecordedCommand): Kept | NotReplayable {
-    const { command, provider, capability, consumer, executor, resource } = event; // each read once
-    const facts = { command, provider, capability, consumer, executor, resource };
-    const now = decide(facts);
+  #decide({ decide, decideBase }: Excerpt, event: RecordedCommand): Kept | NotReplayable {
+    const now = decide(event);
     if (typeof now === "string") return now;
-    const was = decideBase?.(facts);
+    const was = decideBase?.(event);
     return typeof was === "string" ? was : this.#make({ was, now });
   }
 
@@ -118,27 +117,29 @@ export class Judge<Kept extends object> {
     const found = this.#ofCommands.get(key);
     if (found) return found;
     // Of a command that is not known, any rule may be in question.
-    const excerpt =
-      doubtAbout(event, "command") === undefined
-        ? this.#excerptOf(this.#relevant.for(event))
-        : this.#whole;
-    return this.#ofCommands.keep(key, this.#entryOf(excerpt));
+    const isKnown = doubtAbout(event, "command") === undefined;
+    const relevant = isKnown ? this.#relevant.for(event) : undefined;
+    const excerpt = relevant ? this.#excerptOf(relevant) : this.#whole;
+    const entry = this.#entryOf({ excerpt, results: relevant?.results });
+    return this.#ofCommands.keep(ownText(key), entry);
   }
 
-  /** The entry of a command: most commands concern only rules that look at no command, and share their decisions. */
-  #entryOf(excerpt: Excerpt<Kept>): CommandEntry<Kept> {
-    if (!excerpt.ignoresCommand) return { excerpt, known: new Map() };
-    const { generation } = this.#ofCommands;
-    if (!excerpt.shared || excerpt.generation !== generation) {
-      excerpt.shared = { excerpt, known: new Map() };
-      excerpt.generation = generation;
-    }
-    return excerpt.shared;
+  /** The entry of commands with some results; a new one in each generation, so that its decisions do not add up. */
+  #entryOf({ excerpt, results }: Omit<CommandEntry<Kept>, "known">): CommandEntry<Kept> {
+    const entry = { excerpt, results, known: new Map() };
+    if (results === undefined) return entry;
+    if (this.#generation !== this.#ofCommands.generation) this.#ofResults.clear();
+    this.#generation = this.#ofCommands.generation;
+    const found = this.#ofResults.get(results);
+    if (found) return found;
+    this.#ofResults.set(results, entry);
+    this.#ofCommands.grow(results.length);
+    return entry;
   }
 
-  #excerptOf({ positions, isComplete }: Relevant): Excerpt<Kept> {
+  #excerptOf({ positions }: Relevant): Excerpt {
     if (positions.length > MOST_RULES) return this.#whole;
-    const name = `${isComplete ? "" : "?"}${positions.join()}`;
+    const name = positions.join();
     const found = this.#excerpts.get(name);
     if (found) return found;
     const { candidate, base } = this.#documents;
@@ -150,19 +151,14 @@ export class Judge<Kept extends object> {
     };
     this.#patternsLeft -= 1 + patternsIn(excerpted.candidate) + patternsIn(excerpted.base);
     if (this.#patternsLeft < 0) return this.#whole;
-    const excerpt = this.#excerpt(excerpted, true);
+    const excerpt = this.#excerpt(excerpted);
     this.#excerpts.set(name, excerpt);
     return excerpt;
   }
 
-  /** @param isSplit whether its commands are either all understood or all not, on which allowing rules depend */
-  #excerpt({ candidate, base }: Documents, isSplit: boolean): Excerpt<Kept> {
+  #excerpt({ candidate, base }: Documents): Excerpt {
     const both = base ? [candidate, base] : [candidate];
-    const matches = both.flatMap(matchesOf);
     return {
-      ignoresCommand: isSplit && matches.every((match) => !match.commands && !match.providers),
-      shared: undefined,
-      generation: 0,
       classes: new FactClasses(both),
       decide: deciderOf(candidate, this.#work),
       decideBase: base && deciderOf(base, this.#work),

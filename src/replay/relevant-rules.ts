@@ -1,11 +1,11 @@
 /**
- * Finds the rules that can decide a command, whatever the other facts about it are: those whose patterns match one of
- * the texts that the command is compared with. Most commands concern none or a few of a document's rules, so most of
- * the events of a fleet differ only in facts that no rule looks at.
+ * Compares a command's texts with the patterns of rules, whatever the other facts about it are. Most commands concern
+ * none or a few of a document's rules, so most of the events of a fleet differ only in facts that no rule looks at. And
+ * commands whose comparisons have the same results are decided alike: one pod is deleted like another.
  */
 import { type Form, splitAtSpace, WrittenForm } from "../policies/command-form.ts";
 import { splitCommand } from "../policies/command-parts.ts";
-import type { Rule } from "../policies/evaluate.ts";
+import type { CommandPattern, Rule } from "../policies/evaluate.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import { COMPARISON_STEPS, type StepBudget } from "../policies/step-budget.ts";
 import type { RecordedCommand } from "./reasons.ts";
@@ -17,58 +17,66 @@ type Positions = number[];
 export interface Relevant {
   /** Their positions, in order. */
   readonly positions: readonly number[];
-  /** Whether the whole text of the command was understood. */
-  readonly isComplete: boolean;
+  /**
+   * The results of all comparisons with the command: commands for which they are equal are decided alike. `undefined` if
+   * one of the rules also compares programs with its providers.
+   */
+  readonly results: string | undefined;
 }
 
-/** A pattern, and the rules that have it. */
+/** A pattern, and the rules that have it in their match. It may also be one of an exception. */
 interface Listed<Pattern> {
   readonly pattern: Pattern;
+  readonly id: number;
   readonly rules: Positions;
 }
+
+/** Patterns by their texts. */
+type Lists<Pattern> = Map<string, Listed<Pattern>>;
 
 /** Rules by their patterns, to be compared with many commands. A pattern of several rules is compared once. */
 export class RelevantRules {
   readonly #count: number;
   readonly #always: Positions = [];
-  readonly #exact = new Map<string, Positions>();
+  readonly #exact: Lists<string> = new Map();
   /** By their first word. */
   readonly #prefixes = new Map<string, Listed<readonly string[]>[]>();
   readonly #globs: readonly Listed<Glob>[];
   readonly #providers: readonly Listed<Glob>[];
+  /** The rules that compare programs with providers, themselves or in an exception. */
+  readonly #withProviders: ReadonlySet<number>;
   readonly #work: StepBudget;
 
   /** @param work counts the splitting and the comparisons */
   constructor(rules: readonly Rule[], work: StepBudget) {
-    const globs = new Map<string, Positions>();
-    const providers = new Map<string, Positions>();
-    const prefixes = new Map<string, Listed<readonly string[]>>();
-    for (const [at, { match }] of rules.entries()) {
+    const globs: Lists<Glob> = new Map();
+    const providers: Lists<Glob> = new Map();
+    const prefixes: Lists<readonly string[]> = new Map();
+    const listed = (pattern: CommandPattern): Listed<unknown> => {
+      if ("exact" in pattern) return list(this.#exact, pattern.exact.trim(), (text) => text);
+      if ("glob" in pattern) return list(globs, pattern.glob, globOf);
+      return list(prefixes, splitAtSpace(pattern.prefix).join(" "), splitAtSpace);
+    };
+    for (const [at, { match, except = [] }] of rules.entries()) {
       const { commands } = match;
       if (!commands && !match.providers) this.#always.push(at);
       // Of a rule with both, the command alone is compared.
-      if (!commands) for (const provider of match.providers ?? []) list(providers, provider, at);
-      for (const pattern of commands ?? []) {
-        if ("exact" in pattern) list(this.#exact, pattern.exact.trim(), at);
-        else if ("glob" in pattern) list(globs, pattern.glob, at);
-        else {
-          const words = splitAtSpace(pattern.prefix);
-          const found = prefixes.get(words.join(" ")) ?? { pattern: words, rules: [] };
-          found.rules.push(at);
-          prefixes.set(words.join(" "), found);
-        }
+      if (!commands) {
+        for (const one of match.providers ?? []) list(providers, one, globOf).rules.push(at);
       }
+      for (const pattern of commands ?? []) listed(pattern).rules.push(at);
+      for (const pattern of except.flatMap((one) => one.commands ?? [])) listed(pattern);
     }
     for (const one of prefixes.values()) {
       const first = one.pattern[0];
       if (first === undefined) this.#always.push(...one.rules);
       else this.#prefixes.set(first, [...(this.#prefixes.get(first) ?? []), one]);
     }
-    this.#globs = Array.from(globs, ([glob, own]) => ({ pattern: globOf(glob), rules: own }));
-    this.#providers = Array.from(providers, ([glob, own]) => ({
-      pattern: globOf(glob),
-      rules: own,
-    }));
+    this.#globs = [...globs.values()];
+    this.#providers = [...providers.values()];
+    const hasProviders = ({ match, except = [] }: Rule): boolean =>
+      [match, ...except].some((one) => one.providers !== undefined);
+    this.#withProviders = new Set(rules.flatMap((rule, at) => (hasProviders(rule) ? [at] : [])));
     this.#count = rules.length;
     this.#work = work;
   }
@@ -83,38 +91,63 @@ export class RelevantRules {
     add(this.#always);
     if (provider !== undefined) this.#addByProgram(provider, add);
     let compared: string | undefined; // most commands have forms with one and the same text
-    const compare = (form: Form): void => {
-      this.#compareWords(form, add);
-      if (this.#exact.size === 0 && this.#globs.length === 0) return;
-      if (form.text !== compared) this.#compareText(form.text, add);
+    let resultOfText = "";
+    const compare = (form: Form): string => {
+      const result = this.#compareWords(form, add);
+      if (this.#exact.size === 0 && this.#globs.length === 0) return result;
+      if (form.text !== compared) resultOfText = this.#compareText(form.text, add);
       compared = form.text;
+      return result + resultOfText;
     };
-    compare(new WrittenForm(text));
-    const required = (forms: readonly Form[]): void => forms.forEach(compare);
-    const isComplete = splitCommand(text, { suspected: compare, required }, this.#work);
+    const whole = compare(new WrittenForm(text));
+    // Neither their order nor their number makes a difference to `evaluate`.
+    const ofSuspected = new Set<string>();
+    const ofRequired = new Set<string>();
+    const suspected = (form: Form): void => void ofSuspected.add(compare(form));
+    const required = (forms: readonly Form[]): void => {
+      ofRequired.add(forms.map(compare).join("+"));
+    };
+    const isComplete = splitCommand(text, { suspected, required }, this.#work);
     const positions: number[] = [];
     for (let at = 0; at < found.length; at++) if (found[at] === 1) positions.push(at);
-    return { positions, isComplete };
+    if (positions.some((at) => this.#withProviders.has(at)))
+      return { positions, results: undefined };
+    const results = [isComplete, positions, whole, sorted(ofSuspected), sorted(ofRequired)];
+    return { positions, results: results.join(";") };
   }
 
-  #compareWords(form: Form, add: (rules: Positions) => void): void {
+  #compareWords(form: Form, add: (rules: Positions) => void): string {
     const work = this.#work;
     const program = form.wordAt(0);
     const prefixes = program === undefined ? [] : (this.#prefixes.get(program) ?? []);
     work.spend(COMPARISON_STEPS * (1 + prefixes.length));
-    for (const { pattern, rules } of prefixes) {
-      if (pattern.every((word, at) => form.wordAt(at) === word)) add(rules);
+    let result = "";
+    for (const { pattern, id, rules } of prefixes) {
+      if (!pattern.every((word, at) => form.wordAt(at) === word)) continue;
+      add(rules);
+      result += `p${id}`;
     }
     if (program !== undefined) this.#addByProgram(program, add);
+    return result;
   }
 
-  #compareText(text: string, add: (rules: Positions) => void): void {
+  #compareText(text: string, add: (rules: Positions) => void): string {
     const work = this.#work;
+    let result = "";
     if (this.#exact.size > 0) {
       work.spend(text.length);
-      add(this.#exact.get(text) ?? []);
+      const exact = this.#exact.get(text);
+      if (exact) {
+        add(exact.rules);
+        result += `e${exact.id}`;
+      }
     }
-    for (const { pattern, rules } of this.#globs) if (matchesGlob(pattern, text, work)) add(rules);
+    for (const { pattern, id, rules } of this.#globs) {
+      if (!matchesGlob(pattern, text, work)) continue;
+      add(rules);
+      result += `g${id}`;
+    }
+    return result;
   }
 
   #addByProgram(program: string, add: (rules: Positions) => void): void {
@@ -124,8 +157,17 @@ export class RelevantRules {
   }
 }
 
-function list(lists: Map<string, Positions>, pattern: string, rule: number): void {
-  const found = lists.get(pattern);
-  if (found) found.push(rule);
-  else lists.set(pattern, [rule]);
+/** The entry of a pattern in a list; a new one for a new pattern. */
+function list<Pattern>(
+  lists: Lists<Pattern>,
+  text: string,
+  make: (text: string) => Pattern,
+): Listed<Pattern> {
+  const found = lists.get(text) ?? { pattern: make(text), id: lists.size, rules: [] };
+  lists.set(text, found);
+  return found;
+}
+
+function sorted(results: ReadonlySet<string>): string {
+  return [...results].sort().join();
 }

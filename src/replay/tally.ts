@@ -7,7 +7,7 @@ import type { Verdict } from "../policies/evaluate.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { type Documents, Judge } from "./judge.ts";
 import { type NotReplayable, REASONS } from "./reasons.ts";
-import type { RecordedRow } from "./recorded-row.ts";
+import { ownText, type RecordedRow } from "./recorded-row.ts";
 import { EXAMPLE_FIELDS, type ReplayCounts } from "./report.ts";
 
 /** The fields whose values are counted, by their names in the report. */
@@ -169,7 +169,7 @@ function countName(counts: Map<string, Changes>, name: string | undefined, kind:
   const found = counts.get(name);
   if (found) found[kind]++;
   else if (counts.size < MOST_NAMES) {
-    counts.set(name, { newly_denied: 0, newly_allowed: 0, [kind]: 1 });
+    counts.set(ownText(name), { newly_denied: 0, newly_allowed: 0, [kind]: 1 });
   }
 }
 
@@ -190,6 +190,6 @@ function exampleOf(event: RecordedRow): Example["event"] {
 
 /** The beginning of a long text, without half a character at its end. */
 function shortened(text: string): string {
-  if (text.length <= LONGEST_TEXT) return text;
-  return `${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, "")}…`;
+  if (text.length <= LONGEST_TEXT) return ownText(text);
+  return ownText(`${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, "")}…`);
 }

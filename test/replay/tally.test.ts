@@ -153,6 +153,75 @@ test("a replay agrees with the plainest implementation", () => {
   );
 });
 
+/** Shell texts that are like each other: with wrappers, assignments, quotes, lists and faults. */
+const pieces = fc.tuple(
+  some("", "", "A=1 ", "PATH=x ", "sudo ", "env ", "/bin/", "FOO=$(ls) "),
+  some("git push", "git", "git  push -f", "'git' push", "kubectl get pods", "ls", "rm x", "rm y"),
+  some("", "", " > f", " $X", " | sh", " '", " {a,b}", "\nls"),
+);
+const shellTexts = fc
+  .array(pieces, { minLength: 1, maxLength: 3 })
+  .chain((all) =>
+    some(" && ", "; ", " | ").map((joint) => all.map((one) => one.join("")).join(joint)),
+  );
+const someCommands = fc.record({ commands: listOf(patterns) });
+const textRules = fc.oneof(
+  fc.record({ effect: some("allow" as const), match: someCommands }),
+  fc.record(
+    { effect: some("deny" as const), match: someCommands, except: listOf(someCommands) },
+    { requiredKeys: ["effect", "match"] },
+  ),
+  fc.record({
+    effect: some("allow" as const, "deny" as const),
+    match: fc.record({ providers: listOf(some("git", "k*", "ls")) }),
+  }),
+);
+/** Documents that look at texts and programs only, and at many of them. */
+const textDocuments = fc
+  .tuple(
+    some("allow" as const, "deny" as const),
+    fc.array(textRules, { minLength: 1, maxLength: 4 }),
+  )
+  .map(([effect, list]) =>
+    documentOf({
+      schema: SCHEMA,
+      default: effect,
+      rules: list.map((rule, i) => ({ id: `r${i}`, ...rule })),
+    }),
+  );
+const shellFacts = fc.record({
+  ...{ command: shellTexts, provider: some("git", "kubectl", undefined) },
+  consumer: some("ai", "human"),
+});
+
+test("commands that are decided together are decided as each of them by itself", () => {
+  fc.assert(
+    fc.property(
+      textDocuments,
+      fc.array(shellFacts, { minLength: 2, maxLength: 12 }),
+      fc.boolean(),
+      (document, list, isForgetful) => {
+        const tally = new Tally(
+          { candidate: document, base: undefined, examples: 0 },
+          new StepBudget(Infinity),
+          isForgetful ? { keys: 4, characters: 200 } : undefined,
+        );
+        for (const facts of list) {
+          const { decision, rule } = evaluate(document, facts, new StepBudget(Infinity));
+          const before = structuredClone(tally.counts());
+          tally.add(eventOf(facts as NaiveFacts, { policy_decision: "ALLOWED" }));
+          const { newly_denied, rules: after } = tally.counts();
+          const isHit = ({ hits }: { hits: number }, i: number): boolean =>
+            hits > (before.rules[i]?.hits ?? 0);
+          assert.equal(after.find(isHit)?.id, rule, facts.command);
+          assert.equal(newly_denied > before.newly_denied, decision === "DENIED", facts.command);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
 const DENY_PUSH: NaiveDocument = {
   schema: SCHEMA,
   default: "allow",

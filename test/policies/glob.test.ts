@@ -49,6 +49,30 @@ test("every pattern matches like the plainest implementation", () => {
   );
 });
 
+test("pieces of any length are found like the plainest implementation finds them", () => {
+  const piece = fc.string({
+    unit: fc.constantFrom("a", "a", "a", "b"),
+    minLength: 14,
+    maxLength: 19,
+  });
+  const cases = fc.tuple(piece, piece, fc.boolean()).chain(([one, other, isFixed]) =>
+    fc.record({
+      pattern: fc.constant(isFixed ? `*${one}*${other}` : `*${one}*${other}*`),
+      text: fc
+        .array(fc.constantFrom(one, other, one.slice(1), other.slice(2), "a", "b"), {
+          maxLength: 5,
+        })
+        .map((parts) => parts.join("")),
+    }),
+  );
+  fc.assert(
+    fc.property(cases, ({ pattern, text }) => {
+      assert.equal(matchesGlob(pattern, text), naive(pattern, text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("a match counts as work by the lengths of both texts, and is refused beyond the limit", () => {
   const pattern = globOf(`*${"a".repeat(100)}*b*`);
   const work = new StepBudget(100_000);

@@ -150,7 +150,7 @@ async function sendLines(
         continue;
       }
       endTurn ??= await turn();
-      parts.push(piece);
+      parts.push(Buffer.from(piece)); // the store may use the memory of a piece again
       if (!isEnded) continue;
       const row = Buffer.concat(parts);
       parts = [];

@@ -57,7 +57,8 @@ export interface AuditExport {
   readonly total: number;
   /**
    * JSON rows, newest first, each of which ends in a newline. A piece contains whole rows, or a
-   * part of one long row. Retention removes none of the rows before `close`.
+   * part of one long row. It is valid until the next piece is asked for: an export of a million rows would otherwise
+   * keep the garbage collector busy. Retention removes none of the rows before `close`.
    */
   readonly rows: Pieces;
 }

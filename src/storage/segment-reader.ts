@@ -13,6 +13,8 @@ const NEAR_BYTES = 16 << 10;
 /** The same limit for cached ranges, for which a read costs a microsecond or two. */
 const NEAR_AT_HAND = 4 << 10;
 
+const NO_ROOM = Buffer.alloc(0);
+
 /** Slices that follow one another in the list, and are read together. */
 interface Run {
   readonly segment: number;
@@ -34,17 +36,25 @@ export class SegmentReader {
     this.#pathOf = pathOf;
   }
 
-  /** Reads slices in the given order; synchronously if they are at hand. */
-  read(slices: readonly Slice[]): Awaitable<Buffer[]> {
+  /**
+   * Reads slices in the given order; synchronously if they are at hand.
+   *
+   * @param room memory for the slices, which the caller's next read overwrites. New memory for each of many reads makes
+   *   the garbage collector pause the event loop.
+   */
+  read(slices: readonly Slice[], room: Buffer = NO_ROOM): Awaitable<Buffer[]> {
     const [first] = slices;
     const isAtHand =
       first !== undefined &&
       this.#reads.isAtHand(this.#path(first.segment), first.offset, first.length);
     const found = new Array<Buffer>(slices.length);
     const waiting: Promise<void>[] = [];
+    let free = room;
     for (const run of joinNeighbours(slices, isAtHand ? NEAR_AT_HAND : NEAR_BYTES)) {
       const { segment, offset, end, first, next } = run;
-      const bytes = Buffer.allocUnsafe(end - offset);
+      const isRoom = end - offset <= free.length;
+      const bytes = isRoom ? free.subarray(0, end - offset) : Buffer.allocUnsafe(end - offset);
+      if (isRoom) free = free.subarray(end - offset);
       for (let i = first; i < next; i++) {
         const slice = slices[i] as Slice;
         const start = slice.offset - offset;

@@ -134,9 +134,9 @@ export class SegmentedLog {
     return readManyLines(this.#options.files, this.path(segment), take);
   }
 
-  /** Reads acknowledged slices, in the given order. */
-  read(slices: readonly Slice[]): Awaitable<Buffer[]> {
-    return this.#reader.read(slices);
+  /** Reads acknowledged slices, in the given order; see `SegmentReader.read`. */
+  read(slices: readonly Slice[], room?: Buffer): Awaitable<Buffer[]> {
+    return this.#reader.read(slices, room);
   }
 
   /** Removes a segment, which must not be the active one. */

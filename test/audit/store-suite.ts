@@ -183,7 +183,9 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     }
     const pieces: Buffer[] = [];
     await append(store, fifty(50));
-    for await (const piece of (await store.export(ORGANIZATION, {})).rows) pieces.push(piece);
+    for await (const piece of (await store.export(ORGANIZATION, {})).rows) {
+      pieces.push(Buffer.from(piece));
+    }
     const found = kept.map((json) => JSON.parse(json.toString("utf8")) as AuditEvent);
     assert.equal(commands(found).join(), Array.from({ length: 50 }, (_, n) => `c${n}`).join());
     const lines = Buffer.concat(pieces).toString("utf8").split("\n").slice(0, -1);

@@ -168,7 +168,9 @@ function assertSame(found: string, expected: string, what: string): void {
 
 async function textOf(pieces: Buffer | AsyncIterable<Buffer>): Promise<string> {
   const all: Buffer[] = [];
-  for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) all.push(piece);
+  for await (const piece of Buffer.isBuffer(pieces) ? [pieces] : pieces) {
+    all.push(Buffer.from(piece));
+  }
   return Buffer.concat(all).toString("utf8");
 }
 

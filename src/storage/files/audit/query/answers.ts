@@ -8,7 +8,7 @@ import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import { type Lease, underLease } from "../leases.ts";
 import { listPosition, type ListPlace } from "../../../../audit/positions.ts";
-import { firstLine } from "../write/lines.ts";
+import { lengthOfLine } from "../write/lines.ts";
 import { MergingCursor, type MatchingRow } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
@@ -20,6 +20,8 @@ const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 /** The rows that an export selects at once; each read is bounded in bytes, too: an event may be some MiB long. */
 const EXPORT_ROWS = 256;
+/** Enough for the slices of a piece and the gaps between most of them. */
+const ROOM_BYTES = 4 * PIECE_BYTES;
 
 /** The start of a page: after a number of rows, or after a place. */
 export type PageStart = number | ListPlace<GlobalRow>;
@@ -57,7 +59,7 @@ export async function answerPage(
     return { json: joined(lines, COMMA), ...facts };
   }
   if (slices.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES) {
-    return { json: underLease(pieces(log, slices, COMMA, signal), lease), ...facts };
+    return { json: underLease(pieces(readingOf(log, signal), slices, COMMA), lease), ...facts };
   }
   return { json: joined(await log.read(slices), COMMA), ...facts };
 }
@@ -84,20 +86,34 @@ async function* exportPieces(
   cursor: MergingCursor,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
+  const pieceRoom = Buffer.allocUnsafeSlow(2 * PIECE_BYTES);
+  const reading = { ...readingOf(log, signal), pieceRoom };
   for (;;) {
     signal?.throwIfAborted();
     const slices = slicesOf(await cursor.take(EXPORT_ROWS));
     if (slices.length === 0) return;
-    yield* pieces(log, slices, NEWLINE, signal, true);
+    yield* pieces(reading, slices, NEWLINE, true);
   }
+}
+
+/** The log that an answer reads piece by piece, and the memory that it uses for one piece after another. */
+interface Reading {
+  readonly log: SegmentedLog;
+  readonly signal: AbortSignal | undefined;
+  readonly room: Buffer;
+  /** For the pieces themselves; absent if the client may keep them. */
+  readonly pieceRoom?: Buffer;
+}
+
+function readingOf(log: SegmentedLog, signal: AbortSignal | undefined): Reading {
+  return { log, signal, room: Buffer.allocUnsafeSlow(ROOM_BYTES) };
 }
 
 /** Reads lines piece by piece; `isEnded` puts the separator after the last line, too. */
 async function* pieces(
-  log: SegmentedLog,
+  { log, signal, room, pieceRoom }: Reading,
   slices: readonly Slice[],
   separator: number,
-  signal: AbortSignal | undefined,
   isEnded = false,
 ): AsyncGenerator<Buffer> {
   const yielder = new Yielder(signal);
@@ -110,22 +126,26 @@ async function* pieces(
     if (first !== undefined && first.length > PIECE_BYTES) {
       yield* lineParts(log, first, yielder);
       if (isSeparated) yield Buffer.of(separator);
-    } else yield joined(await log.read(portion), separator, isSeparated);
+    } else yield joined(await log.read(portion, room), separator, isSeparated, pieceRoom);
     await yielder.step(); // cached ranges would be read and sent without a turn of the loop
   }
 }
 
 /** Joins the first line of each slice with a separator, which also follows the last one if `isEnded`. */
-function joined(slices: readonly Buffer[], separator: number, isEnded = false): Buffer {
+function joined(
+  slices: readonly Buffer[],
+  separator: number,
+  isEnded = false,
+  room?: Buffer,
+): Buffer {
   let length = 0;
   for (const slice of slices) length += slice.length + 1;
-  const target = Buffer.allocUnsafe(length);
+  const target = room && length <= room.length ? room : Buffer.allocUnsafe(length);
   let end = 0;
   for (const slice of slices) {
     if (end > 0) target[end++] = separator;
-    const line = firstLine(slice);
-    target.set(line, end);
-    end += line.length;
+    target.set(slice, end); // the rest of the slice is overwritten
+    end += lengthOfLine(slice);
   }
   if (isEnded) target[end++] = separator;
   return target.subarray(0, end);

@@ -101,7 +101,7 @@ export function* linesIn(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(NEWLINE, start);
     const end = newline === -1 ? bytes.length : newline;
-    yield withoutBlanks(bytes, start, end);
+    yield bytes.subarray(start, endOfText(bytes, start, end));
     start = end + 1;
   }
 }
@@ -172,8 +172,13 @@ export function idOf(line: Buffer): string {
 
 /** Cuts bytes to their first line, which ends at a newline or at a hole of zeros. */
 export function firstLine(bytes: Buffer): Buffer {
+  return bytes.subarray(0, lengthOfLine(bytes));
+}
+
+/** The length of the first line in some bytes. */
+export function lengthOfLine(bytes: Buffer): number {
   const end = endOfLine(bytes);
-  return withoutBlanks(end === -1 ? bytes : bytes.subarray(0, end));
+  return endOfText(bytes, 0, end === -1 ? bytes.length : end);
 }
 
 /** Does the same for a line that comes in parts; white space at the end of a part is held back. */
@@ -187,9 +192,9 @@ export class LineParts {
     const end = endOfLine(part);
     this.#isOver = end !== -1;
     const bytes = Buffer.concat([this.#blanks, end === -1 ? part : part.subarray(0, end)]);
-    const line = withoutBlanks(bytes);
-    this.#blanks = bytes.subarray(line.length);
-    return line;
+    const length = endOfText(bytes, 0, bytes.length);
+    this.#blanks = bytes.subarray(length);
+    return bytes.subarray(0, length);
   }
 }
 
@@ -200,10 +205,11 @@ function endOfLine(bytes: Buffer): number {
   return newline === -1 || hole === -1 ? Math.max(newline, hole) : Math.min(newline, hole);
 }
 
-function withoutBlanks(bytes: Buffer, start = 0, end = bytes.length): Buffer {
+/** The end of a part of some bytes without the white space at its end. */
+function endOfText(bytes: Buffer, start: number, end: number): number {
   let last = end;
   while (last > start && (bytes[last - 1] as number) <= 0x20) last--;
-  return bytes.subarray(start, last);
+  return last;
 }
 
 let lastTimestamp: string | undefined;

@@ -25,15 +25,23 @@ export async function readExactly(
 export async function readInto(
   files: FileOperations,
   descriptor: number,
-  target: Buffer,
+  target: Uint8Array,
   offset: number,
 ): Promise<void> {
   for (let filled = 0; filled < target.length;) {
     const count = await files.read(descriptor, target.subarray(filled), offset + filled);
-    if (count === 0)
-      throw new Error(`The file ends at byte ${offset + filled}, sooner than expected`);
-    filled += count;
+    filled += checkedCount(count, offset + filled);
   }
+}
+
+/**
+ * The number of bytes that a read at a position got.
+ *
+ * @throws Error if it got none, since the file ends there
+ */
+export function checkedCount(count: number, position: number): number {
+  if (count === 0) throw new Error(`The file ends at byte ${position}, sooner than expected`);
+  return count;
 }
 
 /**

@@ -13,6 +13,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import { systemStopwatch } from "../core/timers.ts";
 import type { FileOperations } from "./file-operations.ts";
+import { checkedCount, readInto } from "./file-ranges.ts";
 
 const MAX_OPEN = 256;
 /** The size of the blocks that are marked as read: a page of the system's cache. */
@@ -73,7 +74,7 @@ export class ReadFiles {
     for (let filled = 0; filled < target.length;) {
       const rest = filled === 0 ? target : target.subarray(filled);
       const count = this.#files.readSync(file.descriptor as number, rest, position + filled);
-      filled += checked(count, position + filled);
+      filled += checkedCount(count, position + filled);
     }
     const isSlow = this.#stopwatch() - start > SLOW_MS;
     if (isSlow && file.wasSlow) file.known.fill(0);
@@ -98,11 +99,7 @@ export class ReadFiles {
     file.readers++;
     try {
       const descriptor = await file.opening;
-      for (let filled = 0; filled < target.length;) {
-        const rest = target.subarray(filled);
-        const count = await this.#files.read(descriptor, rest, position + filled);
-        filled += checked(count, position + filled);
-      }
+      await readInto(this.#files, descriptor, target, position);
       remember(file, position, position + target.length);
     } finally {
       file.readers--;
@@ -155,11 +152,6 @@ export class ReadFiles {
     file.descriptor = undefined; // a second call finds it closed
     await this.#files.close(descriptor);
   }
-}
-
-function checked(count: number, position: number): number {
-  if (count === 0) throw new Error(`The file ends at byte ${position}, sooner than expected`);
-  return count;
 }
 
 /** Marks the blocks of a range as read, including those at its ends, which the system reads whole. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../../src/core/clock.ts";
 import { Turns } from "../../src/core/turns.ts";
 import type { Policy } from "../../src/policies/schema.ts";
 import { publishRoutes } from "../../src/replay/publish-routes.ts";
@@ -56,21 +57,27 @@ test("a replay whose credentials end while it waits for its turn does not begin"
   (await replays.wait(party))(); // the turn has ended
 });
 
-test("a replay whose credentials end while its last events are decided gives no report", async () => {
-  let now = 0;
-  const needs: ReplayNeeds = {
+/** The services of a replay of one event, which calls `onRead` before the event is read. */
+function needsOf(command: string, now: Clock, onRead = (): void => {}): ReplayNeeds {
+  return {
     audit: {
       async export() {
         const rows = async function* () {
-          yield Buffer.from('{"command":"ls","policy_decision":"DENIED"}\n');
+          onRead();
+          yield Buffer.from(`${JSON.stringify({ command, policy_decision: "DENIED" })}\n`);
         };
         return { total: 1, rows: Object.assign(rows(), { close: () => {} }) };
       },
     },
     policies: { active: () => undefined, get: async () => undefined },
     replays: new Turns(REPLAYS),
-    now: () => now,
+    now,
   };
+}
+
+test("a replay whose credentials end while its last events are decided gives no report", async () => {
+  let now = 0;
+  const needs = needsOf("ls", () => now);
   const party = ["v1", "default", "a"];
   const client = { party, gone: new AbortController().signal, isAllowed: () => false };
   const replay = await beginReplay(needs, client, "default", { yaml: OPEN });
@@ -100,32 +107,19 @@ test("a version is not stored if the credentials ended while it was checked", as
 test("a replay whose client has left hands no events to the replay that has its thread now", async () => {
   let now = 0;
   const leaving = new AbortController();
-  const needsOf = (command: string, onRead: () => void): ReplayNeeds => ({
-    audit: {
-      async export() {
-        const rows = async function* () {
-          onRead();
-          yield Buffer.from(`${JSON.stringify({ command, policy_decision: "DENIED" })}\n`);
-        };
-        return { total: 1, rows: Object.assign(rows(), { close: () => {} }) };
-      },
-    },
-    policies: { active: () => undefined, get: async () => undefined },
-    replays: new Turns(REPLAYS),
-    now: () => now,
-  });
   const party = ["v1", "default", "a"];
   const staying = { party, gone: new AbortController().signal, isAllowed: () => true };
   let next: Replay | undefined;
   const isAllowed = async (): Promise<boolean> => {
     leaving.abort(new Error("left"));
-    const needs = needsOf("of the next", () => {});
+    const needs = needsOf("of the next", () => now);
     next = await beginReplay(needs, staying, "another", { yaml: OPEN });
     return true;
   };
   const left = { party, gone: leaving.signal, isAllowed };
   const checkDue = (): void => void (now += 15_000);
-  const first = await beginReplay(needsOf("of the first", checkDue), left, "one", { yaml: OPEN });
+  const needs = needsOf("of the first", () => now, checkDue);
+  const first = await beginReplay(needs, left, "one", { yaml: OPEN });
   await assert.rejects(first.run(), /left/);
   const { report } = (await next?.run()) ?? {};
   const { evaluated } = JSON.parse(Buffer.from(report ?? "{}").toString()) as { evaluated: number };

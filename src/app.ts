@@ -17,7 +17,7 @@ import { Gate } from "./http/gate.ts";
 import { createRequestLog } from "./http/request-log.ts";
 import { listen } from "./http/server.ts";
 import { Metrics } from "./metrics/metrics.ts";
-import { readPortalAssets } from "./portal/assets.ts";
+import { readPortalAssets } from "./portal/server/assets.ts";
 import { startWarnings } from "./start-warnings.ts";
 import { openService, type OpenService, type ServiceParts, type Substitutes } from "./service.ts";
 

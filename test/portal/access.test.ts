@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ACCESS_PATH, ACCESS_TABS, ACTIVITY_PATH } from "../../src/portal/access-tabs.ts";
 import { changedFields, deedOf } from "../../src/portal/activity-words.ts";
-import { modeOf } from "../../src/portal/mode.ts";
+import { modeOf } from "../../src/portal/server/mode.ts";
 import { pageLink } from "../../src/portal/page-link.ts";
 import { renderKeys } from "../../src/portal/pages/access-keys.ts";
 import { renderSettings } from "../../src/portal/pages/access-settings.ts";

@@ -6,7 +6,7 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { ApiError } from "../pages/api-source.ts";
 import type { TailState } from "../pages/audit-source.ts";
 import type { AuditQuery } from "../pages/audit-view.ts";
-import { messagesOf } from "../server-sent-events.ts";
+import { messagesOf } from "./server-sent-events.ts";
 import { open, reasonOf } from "./api.ts";
 
 const FIRST_WAIT_MS = 1_000;

@@ -1,6 +1,6 @@
 /** The keys of the policy editor: Tab and Enter keep the indent, and words are completed. */
 import { html } from "../html.ts";
-import { type CatalogWords, completionAt } from "../yaml-completion.ts";
+import { type CatalogWords, completionAt } from "./yaml-completion.ts";
 import { parsed } from "./markup.ts";
 
 const STEP = "  ";

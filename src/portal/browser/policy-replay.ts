@@ -4,7 +4,7 @@ import type { PolicyReplayReport } from "../../replay/report.ts";
 import { html, type Html } from "../html.ts";
 import { ApiError } from "../pages/api-source.ts";
 import { renderReplay, replaySpan, spanFilter } from "../pages/policy-replay.ts";
-import { messagesOf } from "../server-sent-events.ts";
+import { messagesOf } from "./server-sent-events.ts";
 import { call, isSignedOut, open, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { openDialog } from "./dialog.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operationsOf } from "../../../src/metadata/operations.ts";
-import { PortalAssets } from "../../../src/portal/assets.ts";
+import { PortalAssets } from "../../../src/portal/server/assets.ts";
 import { apiPage } from "../../../src/portal/pages/api.ts";
 import { sampleRows } from "../../metadata/sample-rows.ts";
 import { routes } from "../../../src/routes.ts";

@@ -9,10 +9,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
-import type { Awaitable } from "../core/caller.ts";
-import { acceptsGzip } from "../http/accept-encoding.ts";
-import { isCurrent } from "../http/entity-tag.ts";
-import { empty, text, type HeaderList, type Reply } from "../http/reply.ts";
+import type { Awaitable } from "../../core/caller.ts";
+import { acceptsGzip } from "../../http/accept-encoding.ts";
+import { isCurrent } from "../../http/entity-tag.ts";
+import { empty, text, type HeaderList, type Reply } from "../../http/reply.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
@@ -126,7 +126,7 @@ class Asset {
  * from its source. Without a build there are no files, and pages are plain text.
  */
 export async function readPortalAssets(): Promise<PortalAssets> {
-  const folder = fileURLToPath(new URL("../../dist/portal/browser/", import.meta.url));
+  const folder = fileURLToPath(new URL("../../../dist/portal/browser/", import.meta.url));
   const contents = new Map<string, string>();
   for (const name of await filesIn(folder)) {
     contents.set(name, await readFile(folder + name, "utf8"));

@@ -1,15 +1,15 @@
-import type { AuditEvent } from "../audit/schema.ts";
-import type { AuditStore } from "../audit/store.ts";
-import { BadInput, Conflict, NotFound } from "../core/errors.ts";
-import { parseLongJson } from "../core/long-json.ts";
-import type { Infer } from "../core/schema.ts";
-import type { Turns } from "../core/turns.ts";
-import { Yielder } from "../core/yielder.ts";
-import { route } from "../http/route.ts";
-import { askerOf, draftPolicyRules } from "../policies/check.ts";
-import { type DraftEvent, shortened } from "../policies/draft-event.ts";
-import { ruleDraft, ruleDraftRequest } from "../policies/schema.ts";
-import type { PolicyStore } from "../policies/store.ts";
+import type { AuditEvent } from "../../audit/schema.ts";
+import type { AuditStore } from "../../audit/store.ts";
+import { BadInput, Conflict, NotFound } from "../../core/errors.ts";
+import { parseLongJson } from "../../core/long-json.ts";
+import type { Infer } from "../../core/schema.ts";
+import type { Turns } from "../../core/turns.ts";
+import { Yielder } from "../../core/yielder.ts";
+import { route } from "../../http/route.ts";
+import { askerOf, draftPolicyRules } from "../../policies/check.ts";
+import { type DraftEvent, shortened } from "../../policies/draft-event.ts";
+import { ruleDraft, ruleDraftRequest } from "../../policies/schema.ts";
+import type { PolicyStore } from "../../policies/store.ts";
 
 interface Needs {
   readonly audit: Pick<AuditStore, "withId">;

@@ -1,7 +1,7 @@
 /** The rules of a version, and the commands that one of them decides. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { start } from "../support/start.ts";
+import { start } from "../../support/start.ts";
 
 const YAML = `schema: signalbox/policy/v1
 default: deny

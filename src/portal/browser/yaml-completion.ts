@@ -9,7 +9,7 @@ import {
   RULE_KEYS,
   SCHEMA_NAME,
   TEST_KEYS,
-} from "../policies/document-keys.ts";
+} from "../../policies/document-keys.ts";
 
 /** The words of the service that complete values. */
 export interface CatalogWords {

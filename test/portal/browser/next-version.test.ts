@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextVersion } from "../../src/portal/next-version.ts";
+import { nextVersion } from "../../../src/portal/browser/next-version.ts";
 
 test("the next name has the next number that no version has", () => {
   assert.equal(nextVersion("v7", ["v7", "v6"]), "v8");

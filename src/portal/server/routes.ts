@@ -8,37 +8,37 @@
  * with all its imports, renders into `#content` (`morph.ts` keeps focus and scroll) and adds handlers.
  * A page shows its data and its links without modules wherever that is possible.
  */
-import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
-import { route } from "../http/route.ts";
-import { KEPT_TEXT_HEADERS, keptText, sendKeptText } from "../metadata/kept-text.ts";
-import type { PortalPages } from "../metadata/service.ts";
-import type { UserStore } from "../users/store.ts";
-import { ACCESS_PATH, ACTIVITY_PATH } from "./access-tabs.ts";
+import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
+import { route } from "../../http/route.ts";
+import { KEPT_TEXT_HEADERS, keptText, sendKeptText } from "../../metadata/kept-text.ts";
+import type { PortalPages } from "../../metadata/service.ts";
+import type { UserStore } from "../../users/store.ts";
+import { ACCESS_PATH, ACTIVITY_PATH } from "../access-tabs.ts";
 import { assetRoutes } from "./asset-routes.ts";
-import { audit } from "./pages/audit-page.ts";
-import { EDITOR_PATH } from "./editor-draft.ts";
+import { audit } from "../pages/audit-page.ts";
+import { EDITOR_PATH } from "../editor-draft.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
 import { modeOf } from "./mode.ts";
 import { makePage, PAGE, pageRow, sendPage } from "./page.ts";
-import { account } from "./pages/access-account.ts";
-import { activity } from "./pages/access-activity.ts";
-import { apiKeys } from "./pages/access-keys.ts";
-import { organizations } from "./pages/access-organizations.ts";
-import { organizationSettings } from "./pages/access-settings.ts";
-import { users } from "./pages/access-users.ts";
-import { agents } from "./pages/agents.ts";
-import { apiPage } from "./pages/api.ts";
-import { catalog } from "./pages/catalog.ts";
-import { executor } from "./pages/executor.ts";
-import { fleet } from "./pages/fleet.ts";
-import { overview } from "./pages/overview.ts";
-import { policies } from "./pages/policies.ts";
-import { policyEditor } from "./pages/policy-editor.ts";
-import { rollouts } from "./pages/rollouts.ts";
-import { rule } from "./pages/rule.ts";
-import { runtime } from "./pages/runtime.ts";
-import { signInPage } from "./pages/sign-in.ts";
-import { ROLLOUTS_PATH } from "./page-link.ts";
+import { account } from "../pages/access-account.ts";
+import { activity } from "../pages/access-activity.ts";
+import { apiKeys } from "../pages/access-keys.ts";
+import { organizations } from "../pages/access-organizations.ts";
+import { organizationSettings } from "../pages/access-settings.ts";
+import { users } from "../pages/access-users.ts";
+import { agents } from "../pages/agents.ts";
+import { apiPage } from "../pages/api.ts";
+import { catalog } from "../pages/catalog.ts";
+import { executor } from "../pages/executor.ts";
+import { fleet } from "../pages/fleet.ts";
+import { overview } from "../pages/overview.ts";
+import { policies } from "../pages/policies.ts";
+import { policyEditor } from "../pages/policy-editor.ts";
+import { rollouts } from "../pages/rollouts.ts";
+import { rule } from "../pages/rule.ts";
+import { runtime } from "../pages/runtime.ts";
+import { signInPage } from "../pages/sign-in.ts";
+import { ROLLOUTS_PATH } from "../page-link.ts";
 import type { StoreNeeds } from "./store-source.ts";
 
 interface SignInNeeds extends PortalFrame {

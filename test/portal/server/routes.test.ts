@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { ADMIN_SETTINGS, start } from "../support/start.ts";
+import { ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 /** In KiB, uncompressed, of an empty service. The API reference is a long text. */
 const MOST = 85;

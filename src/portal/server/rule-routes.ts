@@ -1,17 +1,17 @@
-import type { AuditEvent } from "../audit/schema.ts";
-import { readPage } from "../audit/page.ts";
-import type { AuditStore } from "../audit/store.ts";
-import type { Clock } from "../core/clock.ts";
-import { NotFound } from "../core/errors.ts";
-import { string } from "../core/schema-parts.ts";
-import type { Asker } from "../core/turns.ts";
-import { route } from "../http/route.ts";
-import { askerOf, findRules } from "../policies/check.ts";
-import { decisionOf, type Command } from "../policies/evaluate.ts";
-import { VERSION_NAME } from "../policies/schema.ts";
-import type { PolicyStore } from "../policies/store.ts";
-import { AHEAD_MS } from "./pages/audit-view.ts";
-import { policyRules, type PolicyRules } from "./rule-schema.ts";
+import type { AuditEvent } from "../../audit/schema.ts";
+import { readPage } from "../../audit/page.ts";
+import type { AuditStore } from "../../audit/store.ts";
+import type { Clock } from "../../core/clock.ts";
+import { NotFound } from "../../core/errors.ts";
+import { string } from "../../core/schema-parts.ts";
+import type { Asker } from "../../core/turns.ts";
+import { route } from "../../http/route.ts";
+import { askerOf, findRules } from "../../policies/check.ts";
+import { decisionOf, type Command } from "../../policies/evaluate.ts";
+import { VERSION_NAME } from "../../policies/schema.ts";
+import type { PolicyStore } from "../../policies/store.ts";
+import { AHEAD_MS } from "../pages/audit-view.ts";
+import { policyRules, type PolicyRules } from "../rule-schema.ts";
 import { MOST_IN_LIST, rowsOf } from "./stored-rows.ts";
 
 /** The number of events that are decided again for a rule. */

@@ -1,5 +1,5 @@
-import type { Pieces } from "../core/pieces.ts";
-import { cutTexts, TextCutter } from "../core/text-cutter.ts";
+import type { Pieces } from "../../core/pieces.ts";
+import { cutTexts, TextCutter } from "../../core/text-cutter.ts";
 
 /** Characters of each text of an event in a list; rows show fewer. */
 export const MOST_IN_LIST = 1_000;

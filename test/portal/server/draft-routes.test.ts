@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { start } from "../support/start.ts";
+import { start } from "../../support/start.ts";
 
 const ACTIVE = `# ours
 schema: signalbox/policy/v1

@@ -1,12 +1,12 @@
-import { formatTimestamp } from "../core/time.ts";
-import type { HeaderList } from "../http/reply.ts";
-import { PREFIXES } from "../http/route.ts";
-import type { Page, ServiceDescription } from "../metadata/service.ts";
+import { formatTimestamp } from "../../core/time.ts";
+import type { HeaderList } from "../../http/reply.ts";
+import { PREFIXES } from "../../http/route.ts";
+import type { Page, ServiceDescription } from "../../metadata/service.ts";
 import { SAME_ORIGIN, type PortalAssets } from "./assets.ts";
-import { documentTitle } from "./format.ts";
-import { html, type Html } from "./html.ts";
+import { documentTitle } from "../format.ts";
+import { html, type Html } from "../html.ts";
 import { modeOf, type PortalMode } from "./mode.ts";
-import { leastRolesOf } from "./withheld.ts";
+import { leastRolesOf } from "../withheld.ts";
 
 /** The services that the frame of every page uses. */
 export interface PortalFrame {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { completionAt } from "../../src/portal/yaml-completion.ts";
+import { completionAt } from "../../../src/portal/browser/yaml-completion.ts";
 
 const CATALOG = {
   providers: ["git", "github", "kubernetes"],

@@ -1,13 +1,13 @@
-import { Yielder } from "../core/yielder.ts";
-import type { QueryOf, QueryParameters } from "../http/query.ts";
-import { text, type Reply } from "../http/reply.ts";
-import type { Asker } from "../core/turns.ts";
-import { route } from "../http/route.ts";
-import type { Page } from "../metadata/service.ts";
-import { html, type Html } from "./html.ts";
+import { Yielder } from "../../core/yielder.ts";
+import type { QueryOf, QueryParameters } from "../../http/query.ts";
+import { text, type Reply } from "../../http/reply.ts";
+import type { Asker } from "../../core/turns.ts";
+import { route } from "../../http/route.ts";
+import type { Page } from "../../metadata/service.ts";
+import { html, type Html } from "../html.ts";
 import { layOut, type PortalFrame } from "./layout.ts";
 import { modeOf } from "./mode.ts";
-import type { DataPage } from "./pages/source.ts";
+import type { DataPage } from "../pages/source.ts";
 import { storeSource, type StoreNeeds } from "./store-source.ts";
 
 /** The common part of the rows of pages. */

@@ -1,5 +1,5 @@
-import { PREFIXES } from "../http/route.ts";
-import type { ServiceDescription } from "../metadata/service.ts";
+import { PREFIXES } from "../../http/route.ts";
+import type { ServiceDescription } from "../../metadata/service.ts";
 
 type ModeFacts = Pick<ServiceDescription, "demo" | "publicSurface" | "requireAuth">;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { prefersHtml } from "../http/negotiate.ts";
-import { text, type Reply } from "../http/reply.ts";
-import { html } from "./html.ts";
+import { prefersHtml } from "../../http/negotiate.ts";
+import { text, type Reply } from "../../http/reply.ts";
+import { html } from "../html.ts";
 import { layOut, type PortalFrame } from "./layout.ts";
 
 const LONGEST_PATH = 200;

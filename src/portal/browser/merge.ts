@@ -1,5 +1,5 @@
-import type { Work } from "../core/work.ts";
-import { diffLines, type DiffRun } from "./diff.ts";
+import type { Work } from "../../core/work.ts";
+import { diffLines, type DiffRun } from "../diff.ts";
 
 /** A change of a text: the lines that replace lines of it. */
 interface Change {

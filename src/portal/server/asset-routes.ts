@@ -1,6 +1,6 @@
-import { NotFound } from "../core/errors.ts";
-import { string } from "../core/schema-parts.ts";
-import { route } from "../http/route.ts";
+import { NotFound } from "../../core/errors.ts";
+import { string } from "../../core/schema-parts.ts";
+import { route } from "../../http/route.ts";
 import type { PortalAssets } from "./assets.ts";
 
 /** The services that the row of files uses. */

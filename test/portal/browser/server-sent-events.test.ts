@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { streamReader, type StreamMessage } from "../../src/portal/server-sent-events.ts";
+import {
+  streamReader,
+  type StreamMessage,
+} from "../../../src/portal/browser/server-sent-events.ts";
 
 const TEXT =
   ': hello\r\nretry: 3000\nid: a\n\nid: b\rdata: {"x":\rdata:1}\r\r: keep-alive\n\ndata\n\nid: c\ndata: é\n\n';

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { TextReply } from "../../src/http/reply.ts";
-import { PortalAssets, readPortalAssets } from "../../src/portal/assets.ts";
+import { TextReply } from "../../../src/http/reply.ts";
+import { PortalAssets, readPortalAssets } from "../../../src/portal/server/assets.ts";
 
 const FILES = new Map([
   ["portal.css", "body { margin: 0 }\n".repeat(100)],
@@ -85,7 +85,7 @@ test("each stylesheet begins with the order of its layers", async () => {
 });
 
 test("the stylesheet of the policy pages holds every file of the folder, minified", async () => {
-  const folder = new URL("../../src/portal/style/", import.meta.url);
+  const folder = new URL("../../../src/portal/style/", import.meta.url);
   const names = readdirSync(folder).filter(
     (name) =>
       /\.css$/.test(name) && !["portal.css", "policy-pages.css", "audit-page.css"].includes(name),

@@ -22,7 +22,7 @@ import { EngineCounters } from "./audit/write/engine-counters.ts";
 import type { RowSet } from "./audit/index/row-set.ts";
 import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { OpenTrails, checksOf } from "./audit/open-trails.ts";
-import { ByteCache } from "../byte-cache.ts";
+import { ByteCache } from "./byte-cache.ts";
 import { Tail } from "./audit/live/tail.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import type { GlobalRow } from "./audit/index/segment-index.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Awaitable } from "../../core/caller.ts";
 import type { PolicyVersion } from "../../policies/store.ts";
-import { ByteCache } from "../byte-cache.ts";
+import { ByteCache } from "./byte-cache.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { type Layout, policyFileName } from "../layout.ts";
 import { readFileIfAny, writeWhole } from "../snapshot.ts";

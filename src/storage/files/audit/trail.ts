@@ -29,7 +29,7 @@ import { LastDay } from "./query/last-day.ts";
 import { globalRow, NO_ROW, type GlobalRow, type LocalRow } from "./index/segment-index.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
-import type { ByteCache } from "../../byte-cache.ts";
+import type { ByteCache } from "../byte-cache.ts";
 import type { RowSet } from "./index/row-set.ts";
 import type { Tail, TailSource } from "./live/tail.ts";
 

@@ -4,7 +4,7 @@ import type { AuditFilter } from "../../../../audit/store.ts";
 import { CODED_FIELDS, packedFacetsWith, type CodedName, type LongName } from "../index/fields.ts";
 import { bitsOf, type SearchedText } from "../index/trigrams.ts";
 import type { RowSet } from "../index/row-set.ts";
-import { ByteCache } from "../../../byte-cache.ts";
+import { ByteCache } from "../../byte-cache.ts";
 
 /** The size of a piece of text with the pages at its ends. */
 const ROOM_BYTES = 512 << 10;

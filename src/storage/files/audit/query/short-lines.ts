@@ -7,7 +7,7 @@ import { Yielder } from "../../../../core/yielder.ts";
 import { TextCutter } from "../../../../core/text-cutter.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
-import type { ByteCache } from "../../../byte-cache.ts";
+import type { ByteCache } from "../../byte-cache.ts";
 import { firstLine, LineParts } from "../write/lines.ts";
 
 /** The bytes of a line that are read at once. */

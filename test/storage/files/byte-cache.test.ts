@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ByteCache } from "../../src/storage/byte-cache.ts";
+import { ByteCache } from "../../../src/storage/files/byte-cache.ts";
 
 test("the least recently used values are dropped when the bytes are used up", () => {
   const cache = new ByteCache<string>(3_000);

@@ -18,6 +18,8 @@ export interface Asker {
   readonly party: Party;
   /** Fires when the client disconnects: a request that still waits is then dropped. */
   readonly gone?: AbortSignal;
+  /** Throws the refusal if the client's credentials have ended while it waited. */
+  recheck?(): Awaitable<void>;
 }
 
 /** The client that receives an answer during its turn. */
@@ -142,13 +144,14 @@ export class Turns {
   }
 
   /**
-   * Runs a task when its turn comes; settles as the task does.
+   * Runs a task when its turn comes, if the client's credentials are then still accepted; settles as the task does.
    *
    * @throws Unavailable when the line is full
    */
-  async run<T>({ party, gone }: Asker, task: () => Awaitable<T>): Promise<T> {
-    const end = await this.wait(party, gone);
+  async run<T>(asker: Asker, task: () => Awaitable<T>): Promise<T> {
+    const end = await this.wait(asker.party, asker.gone);
     try {
+      await asker.recheck?.();
       return await task();
     } finally {
       end();

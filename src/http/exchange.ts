@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { networkOf } from "../core/address.ts";
-import { isAccepted, type Caller, type Credentials } from "../core/caller.ts";
+import {
+  isAccepted,
+  whenReady,
+  type Awaitable,
+  type Caller,
+  type Credentials,
+} from "../core/caller.ts";
+import { SECOND_MS } from "../core/clock.ts";
 import { Refusal } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { ListenerParts } from "./listener-parts.ts";
@@ -101,6 +108,21 @@ export class Exchange<Needs = unknown> implements WaitingClient {
 
   onFollowed(listener: () => void): void {
     onFollowed(this.response, listener);
+  }
+
+  /** Whether the credentials were accepted a second ago or earlier. The clock may be set back. */
+  get isLate(): boolean {
+    if (this.caller?.actor === undefined) return false;
+    return Math.abs(this.parts.now() - this.acceptedAt) >= SECOND_MS;
+  }
+
+  recheck(): Awaitable<void> {
+    if (this.isLate) return whenReady(this.resolveCaller(), () => undefined);
+  }
+
+  resolveCaller(): Awaitable<Caller> {
+    const { row, surface } = this.endpoint;
+    return this.parts.resolveCaller(row, surface, this.credentials);
   }
 
   acceptance(): AcceptanceCheck {

@@ -5,7 +5,6 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
-import { SECOND_MS } from "../core/clock.ts";
 import { Forbidden, NotFound, refusalOf } from "../core/errors.ts";
 import { abandonBody } from "./abandon-body.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
@@ -71,12 +70,11 @@ function answerOptions<Needs>(exchange: Exchange<Needs>, path: string): void {
 }
 
 function resolveCaller<Needs>(exchange: Exchange<Needs>): Awaitable<Caller> {
-  const { row, surface } = exchange.endpoint;
-  const { credentials } = exchange;
-  if (credentials.authorization !== undefined && surface === "v1") {
+  const { authorization } = exchange.credentials;
+  if (authorization !== undefined && exchange.endpoint.surface === "v1") {
     checkAuthorization(exchange.request);
   }
-  return exchange.parts.resolveCaller(row, surface, credentials);
+  return exchange.resolveCaller();
 }
 
 function withCaller<Needs>(exchange: Exchange<Needs>, caller: Caller): void {
@@ -144,11 +142,11 @@ function handle<Needs>(exchange: Exchange<Needs>, value: unknown): void {
  */
 function callHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
   const { endpoint, caller } = exchange;
-  if (caller?.actor === undefined || (endpoint.row.change === undefined && !isLate(exchange))) {
+  if (caller?.actor === undefined || (endpoint.row.change === undefined && !exchange.isLate)) {
     return runHandler(exchange, input);
   }
   try {
-    const caller = resolveCaller(exchange);
+    const caller = exchange.resolveCaller();
     if (!(caller instanceof Promise)) return runHandler(exchange, input);
     caller.then(
       () => runHandler(exchange, input),
@@ -157,11 +155,6 @@ function callHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
   } catch (error) {
     fail(exchange, error);
   }
-}
-
-/** Whether the credentials were accepted a second ago or earlier. The clock may be set back. */
-function isLate<Needs>({ parts, acceptedAt }: Exchange<Needs>): boolean {
-  return Math.abs(parts.now() - acceptedAt) >= SECOND_MS;
 }
 
 function runHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {

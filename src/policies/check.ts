@@ -35,10 +35,11 @@ const large = oneAtATime(MAX_WAITING_LARGE);
  * not delay the other users behind the same proxy.
  */
 export function askerOf(
-  { party, gone }: Required<Asker>,
+  client: Required<Asker>,
   actor: { readonly id: string } | undefined,
 ): Asker {
-  return { party: [...party, actor?.id ?? ""], gone };
+  const { party, gone } = client;
+  return { party: [...party, actor?.id ?? ""], gone, recheck: () => client.recheck() };
 }
 
 /** The verdict of a document on a command; absent if the document is invalid or of another schema. */

@@ -149,3 +149,17 @@ test("a client that has left before it asks gets no turn and no place in the lin
   end();
   (await next)();
 });
+
+test("a client whose credentials ended while it waited does no work, and its turn is free again", async () => {
+  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: 2 });
+  const end = await turns.wait(["p", "a"]);
+  const worked: string[] = [];
+  const work = (name: string) => (): void => void worked.push(name);
+  const recheck = (): Promise<void> => Promise.reject(new Error("ended"));
+  const refused = turns.run({ party: ["p", "b"], recheck }, work("b"));
+  const last = turns.run({ party: ["p", "c"], recheck: () => {} }, work("c"));
+  end();
+  await assert.rejects(refused, /ended/);
+  await last;
+  assert.deepEqual(worked, ["c"]);
+});

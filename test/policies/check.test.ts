@@ -141,7 +141,7 @@ test("organizations, networks and users take turns, even if one of them has many
   };
   const { signal: gone } = new AbortController();
   const client = (organization: string, network: string, id: string) =>
-    askerOf({ party: ["v1", organization, network], gone }, { id });
+    askerOf({ party: ["v1", organization, network], gone, recheck: () => {} }, { id });
   await Promise.all([
     ...Array.from({ length: 12 }, () => check("flood", client("acme", "192.0.2.1", "ada"))),
     check("organization", client("beta", "192.0.2.1", "bob")),

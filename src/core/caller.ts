@@ -1,5 +1,5 @@
 import { SECOND_MS, type Clock } from "./clock.ts";
-import { Refusal, Unauthenticated, Unavailable } from "./errors.ts";
+import { Forbidden, Refusal, Unauthenticated, Unavailable } from "./errors.ts";
 
 /** The credentials in a request's headers; `undefined` if a header was not sent. */
 export interface Credentials {
@@ -60,7 +60,8 @@ export function whenReady<T, U>(
  * Whether credentials that were accepted before are still accepted, for the same organization.
  *
  * @param resolve resolves the caller, or throws the refusal
- * @throws Unavailable if the credentials cannot be looked up: they may still be valid
+ * @throws Unavailable if the credentials cannot be looked up: they may still be valid; Forbidden if the role does not
+ *   include the request any more
  */
 export async function isAccepted(
   resolve: () => Awaitable<Caller>,
@@ -69,7 +70,8 @@ export async function isAccepted(
   try {
     return (await resolve()).organization === organization;
   } catch (error) {
-    if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
+    const isEnd = error instanceof Refusal && !(error instanceof Unavailable);
+    if (isEnd && !(error instanceof Forbidden)) return false;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { printable } from "../core/printable.ts";
+import { printable, printableLines } from "../core/printable.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
 import type { PolicyReplayReport } from "../replay/report.ts";
 import { flag, readArguments, text } from "./arguments.ts";
@@ -201,9 +201,4 @@ function shownDiff(diff: string, { NO_COLOR }: Terminal["env"]): string {
     const colour = line.startsWith("+") ? 32 : 31;
     return `\u001b[${colour}m${line}\u001b[0m`;
   });
-}
-
-/** A text whose control characters a terminal shows instead of obeying them. */
-function printableLines(text: string): string {
-  return text.split("\n").map(printable).join("\n");
 }

@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
+import { printableLines } from "../core/printable.ts";
 import { signerOf, vkeyOf } from "../proof/note.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
 import type { ProvenLine } from "../signed-logs/prove.ts";
@@ -55,7 +56,7 @@ of the service is in SIGNALBOX_API_KEY (of the scope runtime), or a user's token
       : fetchProven(values, wanted, terminal));
     if (verifiers.length > 0) verifyProof(proof, line, ...verifiers);
     if (event !== undefined) await write("--event", event, `${line.toString()}\n`);
-    if (out === undefined) terminal.out(proof);
+    if (out === undefined) terminal.out(terminal.isTerminal ? printableLines(proof) : proof);
     else await write("--out", out, proof);
     return 0;
   },

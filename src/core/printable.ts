@@ -13,3 +13,8 @@ export function printable(text: string): string {
     }).join(""),
   );
 }
+
+/** A text whose control characters a terminal shows instead of obeying them. */
+export function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}

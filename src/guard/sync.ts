@@ -1,9 +1,11 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
+import { jsonOrUndefined } from "../core/json.ts";
 import { printable } from "../core/printable.ts";
 import { quantity } from "../core/quantity.ts";
 import { setTimeout } from "../core/timers.ts";
+import { isObject } from "../core/validate.ts";
 import { examine } from "../policies/examine.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy, writePolicy } from "./policy-file.ts";
@@ -129,11 +131,8 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   }
   if (response.status !== 200)
     throw new Error(`the service answered ${response.status} to policies`);
-  const policy = JSON.parse(response.text) as {
-    version: string;
-    organization_id: string;
-    yaml: string;
-  };
+  const policy = policyOf(response.text);
+  if (policy === undefined) throw new Error(`${api} answers, but not with a policy`);
   const { document, problems } = examine({ yaml: policy.yaml, command: undefined });
   const usable = problems.length === 0 ? document : undefined;
   writePolicy(directory, {
@@ -146,6 +145,17 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   });
   if (usable) return `policy ${policy.version}`;
   throw new Error(`policy ${policy.version} is not a valid document of signalbox/policy/v1`);
+}
+
+/** The policy in an answer; `undefined` for the answer of another program, such as a page to sign in. */
+function policyOf(
+  text: string,
+): Readonly<Record<"version" | "organization_id" | "yaml", string>> | undefined {
+  const value = jsonOrUndefined(text);
+  if (!isObject(value)) return undefined;
+  const { version, organization_id, yaml } = value;
+  const areTexts = [version, organization_id, yaml].every((one) => typeof one === "string");
+  return areTexts ? (value as ReturnType<typeof policyOf>) : undefined;
 }
 
 /**

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { run } from "../support/command-line.ts";
@@ -86,6 +89,18 @@ test("the answers of a service that requires a key are proved with one", async (
   const { code, out } = await run(args, "", { SIGNALBOX_API_KEY: apiKey });
   assert.equal(code, 0);
   assert.match(out, /^c2sp.org\/tlog-proof@v1\nindex 0\n/);
+});
+
+test("a terminal obeys no control characters of a proof that a server answered", async (t) => {
+  const answer = "c2sp.org/tlog-proof@v1\nindex 0\n\n\u001b]0;title\u0007\n";
+  const server = createServer((_, response) => response.end(answer)).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const args = ["prove", "one", "--url", `http://127.0.0.1:${port}`];
+  const shown = await run(args, "", { TERMINAL: "yes" });
+  assert.match(shown.out, /^c2sp.org\/tlog-proof@v1\nindex 0\n\n\\u001b\]0;title\\u0007\n$/);
+  assert.equal((await run(args)).out, answer);
 });
 
 test("entries of the activity log and events of other organizations have proofs of their own", async () => {

@@ -56,6 +56,17 @@ test("escape sequences of an answer do not reach the terminal", async (t) => {
   }
 });
 
+test("an answer that is not a policy is named, and changes nothing", async (t) => {
+  let body = "";
+  const { machine } = await synced(t, (_, response) => response.end(body));
+  for (body of ["<html>Sign in</html>", "null", '{"version":"v1","organization_id":"default"}']) {
+    const { code, error } = await machine.run(["sync"]);
+    assert.equal(code, 1);
+    assert.match(error, /answers, but not with a policy/);
+    assert.ok(!existsSync(join(machine.directory, "policy.json")));
+  }
+});
+
 test("a 404 that is not the service's own does not remove the policy", async (t) => {
   const yaml = "schema: signalbox/policy/v1\ndefault: deny\nrules: []";
   let body = JSON.stringify({ version: "v1", organization_id: "default", yaml });

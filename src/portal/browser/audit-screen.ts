@@ -64,9 +64,10 @@ export class AuditScreen {
     this.#shownList = listOf(view);
   }
 
-  /** Whether the list of a view is shown. */
+  /** Whether the list of a view is shown, and no other one is being loaded that would replace it. */
   shows(view: AuditView): boolean {
-    return this.hasList && this.#shownList === listOf(view);
+    const list = listOf(view);
+    return this.hasList && this.#shownList === list && listOf(this.#view) === list;
   }
 
   /** Reads a view and shows it, the list before the chart. Aborts a load in progress. */

@@ -11,7 +11,7 @@ import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import { FIELD_LINKS, reasonLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
-import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
+import { ANEW, setsAnew, viewHref, type AuditView } from "./audit-view.ts";
 import { ifAllowed } from "../withheld.ts";
 import { marksIn, withMarks } from "../redacted.ts";
 import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
@@ -49,6 +49,7 @@ export function auditEventPanel({
     class="button quiet"
     id="close-event"
     href="${viewHref(view, { event: undefined })}"
+    data-sets="event"
     >Close <kbd class="no-touch">Esc</kbd></a
   >`;
   if (!("event" in open)) {
@@ -174,6 +175,7 @@ function fact(
           canFilter
             ? html`<a
                 href="${viewHref(view, { [parameter]: text, ...ANEW })}"
+                data-sets="${setsAnew(parameter)}"
                 aria-label="Only events with ${word.toLowerCase()} ${shorten(text, 60)}"
                 >Filter</a
               >`

@@ -2,7 +2,7 @@ import type { FacetName } from "../../audit/facets.ts";
 import type { FacetsAnswer } from "../../audit/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { ANEW, FILTER_WORDS, viewHref, type AuditView } from "./audit-view.ts";
+import { ANEW, FILTER_WORDS, setsAnew, viewHref, type AuditView } from "./audit-view.ts";
 import { countRules, type NamedRule } from "./rule-of-reason.ts";
 
 /** The values of each field that are shown; more of them are suggested in the fields of the form. */
@@ -72,7 +72,7 @@ function section(
   if (choices.length === 0) return undefined;
   return html`<section aria-labelledby="facet-${name}">
     <h2 id="facet-${name}">${title}</h2>
-    <ul>
+    <ul data-sets="${setsAnew(filter)}">
       ${choices.slice(0, SHOWN).map(({ word, value, events }) => {
         const isSet = view[filter]?.toLowerCase() === value.toLowerCase();
         return html`<li>

@@ -13,6 +13,7 @@ import {
   QUICK_RANGES,
   quickRangeOf,
   rangeWords,
+  setsAnew,
   shortMoment,
   viewHref,
   yesterdayOf,
@@ -121,7 +122,7 @@ export function auditRanges(view: AuditView, now: number): Html {
     html`<a href="${viewHref(view, changes)}" ${isCurrent ? html`aria-current="true"` : undefined}
       >${word}</a
     >`;
-  return html`<nav class="ranges" aria-label="Time">
+  return html`<nav class="ranges" aria-label="Time" data-sets="${setsAnew("range", "from", "to")}">
     ${QUICK_RANGES.map(({ range, word }) => [
       link(word, { ...ALL_TIME, range }, quick?.range === range),
       range === "24h" ? link("Yesterday", day, isYesterday) : undefined,
@@ -141,6 +142,7 @@ export function auditChips(view: AuditView): Html | undefined {
         html`<li>
           <a
             href="${viewHref(view, { [name]: undefined, ...ANEW })}"
+            data-sets="${setsAnew(name)}"
             aria-label="Drop ${FILTER_WORDS[name].toLowerCase()} ${shorten(value, CHIP_LENGTH)}"
             ><span class="faint">${FILTER_WORDS[name]}</span> <b>${shorten(value, CHIP_LENGTH)}</b
             ><span aria-hidden="true">×</span></a
@@ -153,6 +155,7 @@ export function auditChips(view: AuditView): Html | undefined {
             <a
               class="all"
               href="${viewHref({}, { range: view.range, from: view.from, to: view.to, live: view.live })}"
+              data-sets="${setsAnew(...filters.map(([name]) => name))}"
               >Drop all</a
             >
           </li>`

@@ -11,6 +11,7 @@ import {
   FILTER_WORDS,
   filtersOf,
   searchesFrom,
+  setsAnew,
   viewHref,
   type AuditView,
 } from "./audit-view.ts";
@@ -36,7 +37,7 @@ export function auditRows(model: AuditModel, list: AuditSlice, above = 0): Html 
     ([day, events]) =>
       html`<section class="day" id="day-${day}" aria-labelledby="day-${day}-title">
         <h3 id="day-${day}-title">${dayName(day, model.now)}</h3>
-        <ol class="events">
+        <ol class="events" data-sets="event">
           ${events.map((event) => row(event, columns, hrefOf({ event: event.id }), event.id === view.event))}
         </ol>
       </section>`,
@@ -143,11 +144,16 @@ function nothing(model: AuditModel): Html {
 function wayOut({ drop, total }: WayOut, view: AuditView): Html {
   const found = html`<span class="faint">${counted(total, "event")}</span>`;
   if (drop === "range") {
-    return html`<li><a href="${viewHref(view, ALL_TIME)}">Look over all time</a> ${found}</li>`;
+    return html`<li>
+      <a href="${viewHref(view, ALL_TIME)}" data-sets="${setsAnew("range", "from", "to")}"
+        >Look over all time</a
+      >
+      ${found}
+    </li>`;
   }
   const href = viewHref(view, { [drop]: undefined, cursor: undefined, event: undefined });
   return html`<li>
-    <a href="${href}"
+    <a href="${href}" data-sets="${setsAnew(drop)}"
       >Drop ${FILTER_WORDS[drop].toLowerCase()}
       <code>${shorten(view[drop] ?? "", NAME_LENGTH)}</code></a
     >

@@ -5,6 +5,7 @@ import {
   ALL_TIME,
   quickRangeOf,
   searchesFrom,
+  setsAnew,
   shortMoment,
   viewHref,
   type AuditView,
@@ -27,7 +28,12 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
   const bars = chartBars(found, hrefOf, plan.from, end);
   const [first, last] = [found[0]?.start ?? 0, found.at(-1)?.end ?? 0];
   const isPart = (quickRangeOf(view) ?? view.from ?? view.to) !== undefined;
-  return html`<section class="card time" id="audit-time" aria-labelledby="time-title">
+  return html`<section
+    class="card time"
+    id="audit-time"
+    aria-labelledby="time-title"
+    data-sets="${setsAnew("range", "from", "to")}"
+  >
     <header>
       <h2 id="time-title" class="visually-hidden">Events over time</h2>
       ${chartLegend(found)}

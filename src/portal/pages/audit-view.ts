@@ -129,6 +129,20 @@ export function shortMoment(ms: number): string {
 /** The changes that lead to another list: it begins at its newest event, and no event is open. */
 export const ANEW = { cursor: undefined, event: undefined } as const;
 
+/**
+ * The names of the parameters that a link sets, for its `data-sets`. They lead to the wanted view also while the page
+ * still shows the links of the view before it.
+ */
+export function setsAnew(...names: readonly AuditParameter[]): string {
+  return [...names, ...Object.keys(ANEW)].join(" ");
+}
+
+/** The address that a link leads to from the view that the reader wants by now, by its `data-sets`. */
+export function joinedHref(link: AuditView, sets: string, wanted: AuditView): string {
+  const set = AUDIT_PARAMETERS.filter((name) => sets.split(" ").includes(name));
+  return viewHref(wanted, Object.fromEntries(set.map((name) => [name, link[name]])));
+}
+
 /** The changes that show all time. */
 export const ALL_TIME = { range: undefined, from: undefined, to: undefined, ...ANEW } as const;
 

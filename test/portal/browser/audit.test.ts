@@ -202,6 +202,36 @@ browserTest("a filter that is chosen while another view is loaded joins that vie
   await total(page, "1 event in the last 24 hours");
 });
 
+browserTest("a link that is clicked while another view is loaded joins that view", async (t) => {
+  const { page } = await visit(t, `${url}?q=fetch+1`, { viewport: { width: 1400, height: 860 } });
+  await page.locator("#audit-facets").getByRole("link", { name: "ada" }).waitFor();
+  const list = await holdAnswers(page, "**/api/v1/audit?**");
+  await page.getByRole("link", { name: "24 h", exact: true }).click();
+  await list.made;
+  await page.locator("#audit-facets").getByRole("link", { name: "ada" }).click();
+  assert.equal(search(page), "?q=fetch 1&executor=ada&range=24h");
+  await page.getByRole("link", { name: "Drop text fetch 1" }).click();
+  assert.equal(search(page), "?executor=ada&range=24h");
+  await page.locator(".row").first().click();
+  assert.equal(search(page), "?executor=ada&range=24h&event=n1");
+  await page.getByRole("link", { name: "All", exact: true }).click();
+  assert.equal(search(page), "?executor=ada");
+  list.release();
+  await total(page, "120 events of all time");
+});
+
+browserTest("going back while another view is loaded shows the list of the address", async (t) => {
+  const { page } = await visit(t, `${url}?q=echo`);
+  const list = await holdAnswers(page, "**/api/v1/audit?**");
+  await page.getByRole("link", { name: "Drop text echo" }).click();
+  await list.made;
+  await page.goBack();
+  list.release();
+  await page.locator("#audit-rows:not([aria-busy])").waitFor();
+  await total(page, "1 event of all time");
+  assert.equal(await page.locator(".row").count(), 1);
+});
+
 browserTest("a filter that is chosen while only the chart is loaded keeps the range", async (t) => {
   const { page } = await visit(t, `${url}?range=24h`);
   const histogram = await holdAnswers(page, "**/audit/histogram?**");

@@ -4,7 +4,9 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import {
   ALL_TIME,
   ANEW,
+  joinedHref,
   queryOf,
+  readView,
   shortMoment,
   viewHref,
   type AuditQuery,
@@ -134,9 +136,21 @@ function followLink(link: Element, event: MouseEvent): void {
   if (new URL(href, location.href).pathname !== location.pathname || href.startsWith("#")) return;
   event.preventDefault();
   const isRow = link.classList.contains("row");
-  void go(href, "push").then(() => {
+  void go(targetOf(link, href), "push").then(() => {
     if (isRow) document.getElementById("event-title")?.focus();
   });
+}
+
+/** The address that a link leads to: while another view is loaded, the page still shows the links of the view before it. */
+function targetOf(link: Element, href: string): string {
+  const sets = link.closest("[data-sets]")?.getAttribute("data-sets");
+  if (!sets) return href;
+  const { searchParams } = new URL(href, location.href);
+  return joinedHref(
+    readView((name) => searchParams.get(name)),
+    sets,
+    screen.view,
+  );
 }
 
 function say(error: unknown): void {
@@ -215,7 +229,9 @@ async function move(by: 1 | -1): Promise<void> {
   if (!next) return;
   next.focus();
   next.scrollIntoView({ block: "nearest" });
-  if (openId !== undefined) await go(next.getAttribute("href") ?? "", "replace");
+  if (openId !== undefined) {
+    await go(targetOf(next, next.getAttribute("href") ?? ""), "replace");
+  }
 }
 
 function close(): void {

@@ -154,7 +154,7 @@ async function sendLines(
       if (!isEnded) continue;
       const row = Buffer.concat(parts);
       parts = [];
-      const line = Buffer.from(await yielder.run(longCsvLine(row)));
+      const line = await yielder.run(longCsvLine(row));
       for (let at = 0; at < line.length; at += PART_BYTES) {
         await send(line.subarray(at, at + PART_BYTES));
       }

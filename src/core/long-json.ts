@@ -10,7 +10,7 @@ import { isAscii } from "node:buffer";
 import { BadInput } from "./errors.ts";
 import { describeFault, findFault } from "./json-fault.ts";
 import { MAX_JSON_DEPTH, tooDeep } from "./json.ts";
-import { mendSurrogates, refuseSurrogates } from "./surrogates.ts";
+import { hasUnicodeEscape, mendSurrogates, refuseSurrogates } from "./surrogates.ts";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isBlank, isToken } from "./json-tokens.ts";
 import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-tokens.ts";
 import { NameCount } from "./name-count.ts";
@@ -41,7 +41,7 @@ const STEP_BYTES = 16 << 10;
  */
 export function* parseLongJson(bytes: Buffer, mendsTexts: boolean): Work<unknown> {
   const scan = mendsTexts ? mendSurrogates : refuseSurrogates;
-  if (bytes.includes("\\u")) {
+  if (yield* hasUnicodeEscape(bytes)) {
     for (let at = 0; at < bytes.length; yield) {
       at = scan(bytes, at, Math.min(bytes.length, at + STEP_BYTES));
     }

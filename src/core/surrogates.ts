@@ -3,11 +3,21 @@ import { BadInput } from "./errors.ts";
 import { describeFault } from "./json-fault.ts";
 import { BACKSLASH, LETTER_U } from "./json-tokens.ts";
 import { pathOf } from "./validate.ts";
+import type { Work } from "./work.ts";
 
 const LONE_SURROGATE = /\p{Cs}/u;
+const SEARCH_BYTES = 64 << 10;
 
 /** The reason for refusing a text or name with an unpaired surrogate. */
 export const LONE_SURROGATE_FAULT = "expected Unicode text, found an unpaired surrogate";
+
+/** Whether a text has an escape by code. Searches in parts: among other escapes, `includes` takes 8 ms for a mebibyte. */
+export function* hasUnicodeEscape(bytes: Buffer): Work<boolean> {
+  for (let at = 0; at < bytes.length; at += SEARCH_BYTES, yield) {
+    if (bytes.subarray(at, at + SEARCH_BYTES + 1).includes("\\u")) return true;
+  }
+  return false;
+}
 
 /**
  * Finds the escaped unpaired surrogates in the bytes of a JSON text, and calls `found` with their positions.

@@ -208,3 +208,14 @@ for (const [kind, text] of Object.entries(LONGEST)) {
     assert.ok(!isJson || parts > text.length / (64 << 10), `${parts}`);
   });
 }
+
+test("escapes in a long text are searched for surrogates in parts, before anything is parsed", () => {
+  const bytes = Buffer.from(JSON.stringify("\\".repeat(1 << 20)));
+  const steps = (text: Buffer): number => [...parseLongJson(text, true)].length;
+  const plain = Buffer.from(JSON.stringify("x".repeat(2 << 20)));
+  const searched = Math.floor(bytes.length / (64 << 10));
+  const parsed = Math.floor(bytes.length / (16 << 10));
+  assert.ok(steps(bytes) >= searched + parsed && steps(plain) >= searched + parsed);
+  const late = Buffer.from(`["${"x".repeat((64 << 10) - 3)}\\ud800","${"y".repeat(1 << 19)}"]`);
+  assert.throws(() => finish(parseLongJson(late, false)), /unpaired surrogate/);
+});

@@ -81,8 +81,8 @@ export class AuditScreen {
     setBusy(true);
     let isListShown = false;
     const showList = (model: AuditModel): void => {
-      // Shown only where a chart stays in place: otherwise the new chart would push the list down.
-      isListShown = view.event === undefined && document.getElementById("audit-time") !== null;
+      // An event beside the list would change the list's width when it comes.
+      isListShown = view.event === undefined;
       if (!own.signal.aborted && isListShown)
         this.#showLoaded({ ...model, keepsChart: true }, view);
     };

@@ -45,7 +45,7 @@ export function renderAudit(model: AuditModel): Html {
     <div class="audit ${open ? "with-event" : ""}">
       ${FACETS_PLACE}
       <div class="audit-list">
-        ${chart ? auditTimeChart(view, chart) : keepsChart && html`<section id="audit-time" data-keep></section>`}
+        ${chart ? auditTimeChart(view, chart) : keepsChart && CHART_PLACE}
         ${
           list &&
           html`<section class="card" id="audit-rows" aria-labelledby="rows-title">
@@ -130,6 +130,9 @@ export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): H
     </button>
   </span>`;
 }
+
+/** The place of a chart that is not read yet. An empty one is as high as a chart, so that no row moves later. */
+const CHART_PLACE = html`<section class="card time" id="audit-time" data-keep></section>`;
 
 /** The place of the facets, which the browser fills after the list. */
 const FACETS_PLACE = html`<details class="facets card needs-modules" id="audit-facets" data-keep>

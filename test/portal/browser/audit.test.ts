@@ -519,6 +519,25 @@ browserTest("list, tail and export send the token, and never in an address", asy
   assert.deepEqual(others, []);
 });
 
+browserTest(
+  "a page made by modules shows its list before its chart, which moves no row",
+  async (t) => {
+    const closed = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+    await closed.post("/api/public/audit", { command: "wagon-7" });
+    const { page } = await visit(t, `${closed.url}/portal/sign-in#/portal/audit`);
+    await page.getByLabel("Email").fill(ADMIN.email);
+    await page.getByLabel("Password").fill(ADMIN.password);
+    const histogram = await holdAnswers(page, "**/audit/histogram?**");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("wagon-7").waitFor();
+    const place = await page.locator("#audit-rows").boundingBox();
+    assert.equal(await page.locator("#audit-time .plot").count(), 0);
+    histogram.release();
+    await page.locator("#audit-time .plot").waitFor();
+    assert.deepEqual(await page.locator("#audit-rows").boundingBox(), place);
+  },
+);
+
 browserTest("the page is accessible and fits, in both themes and on a phone", async (t) => {
   await checkLooks(t, url, "audit");
   const opened = await visit(t, `${url}?event=bad&range=7d&status=allowed`);

@@ -87,7 +87,9 @@ export function changedFields(before: Facts = {}, after: Facts = {}): readonly C
 function written(facts: Facts, name: string): string | undefined {
   const value = Object.hasOwn(facts, name) ? facts[name] : undefined;
   if (value === undefined || value === null) return undefined;
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "string") return JSON.stringify(value);
+  return name === "state" ? value.replace("_", " ") : value;
 }
 
 /** Writes a change of a field: `role: viewer → admin`. */
@@ -99,7 +101,8 @@ export function changeLine({ name, before, after }: ChangedField): Html {
   const old = before === undefined || before === "" ? undefined : html`<del>${quiet(before)}</del>`;
   const fresh =
     after === undefined ? html`<span class="faint">gone</span>` : html`<ins>${quiet(after)}</ins>`;
-  return html`<span class="field-name">${name}</span> ${old}${old && arrow}${fresh}`;
+  return html`<span class="field-name">${name.replaceAll("_", " ")}</span>
+    ${old}${old && arrow}${fresh}`;
 }
 
 function quiet(value: string): Html | string {

@@ -27,7 +27,7 @@ function more(left: number): string {
 export function gateWords({ hold_minutes: hold, gates = {} }: RolloutStage): readonly string[] {
   const { min_runtimes: least, max_denied_increase_percent: increase, max_offline: silent } = gates;
   const words = [
-    hold === undefined ? "" : `after ${duration(hold * MINUTE_MS)}`,
+    hold === undefined ? "" : `it has run for ${duration(hold * MINUTE_MS)}`,
     least === undefined ? "" : `${counted(least, "runtime")} or more report it`,
     increase === undefined ? "" : `denials rise by at most ${counted(increase, "point")}`,
     silent === undefined ? "" : `at most ${counted(silent, "runtime")} silent`,

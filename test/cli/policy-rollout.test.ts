@@ -62,9 +62,12 @@ test("a rollout is begun, followed stage by stage, and ends with exit code 0", a
   assert.match(lines[0] ?? "", /^Rollout \S+ of v2 instead of v1, begun by portal-api$/);
   assert.match(
     lines[1] ?? "",
-    /^stage 1: Runtimes with env:staging; ends when: after 1 min, 1 runtime or more report it; 0 of 1 report it; denied before 0 of 0, since 0 of 0$/,
+    /^stage 1: Runtimes with env:staging; ends when: it has run for 1 min, 1 runtime or more report it; 0 of 1 report it; denied before 0 of 0, since 0 of 0$/,
   );
-  assert.match(lines[2] ?? "", /^stage 2: All runtimes; ends when: after 1 min; not begun/);
+  assert.match(
+    lines[2] ?? "",
+    /^stage 2: All runtimes; ends when: it has run for 1 min; not begun/,
+  );
   assert.match(
     out,
     /^running, stage 1 of 2: 0 of at least 1 runtime report the version; The stage runs/m,

@@ -2,6 +2,7 @@ import { EVENT_FIELDS, type EventFieldName } from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { valueWords } from "./audit-view.ts";
 import { FIELD_LINKS } from "../page-link.ts";
 import { withMarks } from "../redacted.ts";
 
@@ -48,6 +49,7 @@ function cell(event: AuditEvent, column: AuditColumn): Html | undefined {
   const value = event[column];
   if (value === undefined || value === "") return undefined;
   if (typeof value === "number") return html`${count(value)} ms`;
+  if (column === "consumer") return html`${valueWords(column, value)}`;
   const page = PAGES[column];
   if (!page) return html`${withMarks(shorten(value.slice(0, 4 * TEXT_LENGTH), TEXT_LENGTH))}`;
   // The Tab key skips it: rows are the stops, and an open event has the same links.

@@ -11,7 +11,7 @@ import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import { FIELD_LINKS, reasonLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
-import { ANEW, setsAnew, viewHref, type AuditView } from "./audit-view.ts";
+import { ANEW, setsAnew, valueWords, viewHref, type AuditView } from "./audit-view.ts";
 import { ifAllowed } from "../withheld.ts";
 import { marksIn, withMarks } from "../redacted.ts";
 import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
@@ -213,10 +213,14 @@ function shortValue(event: AuditEvent, field: keyof AuditEvent, text: string): H
   if (field === "ingested_at") {
     return html`<span><code data-value="${text}">${exactly(text)}</code></span>`;
   }
-  if (field === "observed_decision") {
-    return html`<span
-      ><code data-value="${text}">${text === "DENIED" ? "Denied" : "Allowed"}</code></span
-    >`;
+  if (field === "observed_decision" || field === "consumer" || field === "ai") {
+    const word =
+      field === "ai"
+        ? text === "true"
+          ? "Yes"
+          : "No"
+        : valueWords(field.replace("_decision", ""), text);
+    return html`<span><code data-value="${text}">${word}</code></span>`;
   }
   if (field !== "duration_ms") return html`<span><code>${withMarks(text)}</code></span>`;
   return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;

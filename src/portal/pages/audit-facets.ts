@@ -2,21 +2,20 @@ import type { FacetName } from "../../audit/facets.ts";
 import type { FacetsAnswer } from "../../audit/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { ANEW, FILTER_WORDS, setsAnew, viewHref, type AuditView } from "./audit-view.ts";
+import {
+  ANEW,
+  FILTER_WORDS,
+  setsAnew,
+  valueWords,
+  viewHref,
+  type AuditView,
+} from "./audit-view.ts";
 import { countRules, type NamedRule } from "./rule-of-reason.ts";
 
 /** The values of each field that are shown; more of them are suggested in the fields of the form. */
 const SHOWN = 8;
 /** The fields that are shown; those after them are only suggested. */
 const SHOWN_FIELDS = 7;
-
-const VALUE_WORDS: Readonly<Record<string, string>> = {
-  ALLOWED: "Allowed",
-  DENIED: "Denied",
-  human: "People",
-  ai: "AI",
-  ci: "CI",
-};
 
 /** The most versions whose rules are named. */
 const MOST_VERSIONS = 8;
@@ -45,10 +44,7 @@ export function auditFacets(
   rules: readonly (readonly NamedRule[])[],
 ): Html {
   const sections = facets.slice(0, SHOWN_FIELDS).flatMap(({ field, values }) => {
-    const choices = values.map(({ value, events }) => {
-      const isWord = field === "decision" || field === "consumer";
-      return { value, events, word: (isWord ? VALUE_WORDS[value] : undefined) ?? value };
-    });
+    const choices = values.map((one) => ({ ...one, word: valueWords(field, one.value) }));
     const shown = [section(view, field, field, FILTER_WORDS[field], choices)];
     if (field !== "reason") return shown;
     const named = countRules(values, rules);

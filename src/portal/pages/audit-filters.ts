@@ -15,6 +15,7 @@ import {
   rangeWords,
   setsAnew,
   shortMoment,
+  valueWords,
   viewHref,
   yesterdayOf,
   type AuditView,
@@ -55,7 +56,7 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
       </div>
       ${choice("decision", view, "Any decision", DECISIONS)}
       ${choice("consumer", view, "Any consumer", [
-        ["human", "People"],
+        ["human", "Person"],
         ["ai", "AI"],
         ["ci", "CI"],
       ])}
@@ -137,18 +138,18 @@ export function auditChips(view: AuditView): Html | undefined {
   const filters = filtersOf(view);
   if (filters.length === 0) return undefined;
   return html`<ul class="chips" aria-label="Filters">
-    ${filters.map(
-      ([name, value]) =>
-        html`<li>
-          <a
-            href="${viewHref(view, { [name]: undefined, ...ANEW })}"
-            data-sets="${setsAnew(name)}"
-            aria-label="Drop ${FILTER_WORDS[name].toLowerCase()} ${shorten(value, CHIP_LENGTH)}"
-            ><span class="faint">${FILTER_WORDS[name]}</span> <b>${shorten(value, CHIP_LENGTH)}</b
-            ><span aria-hidden="true">×</span></a
-          >
-        </li>`,
-    )}
+    ${filters.map(([name, value]) => {
+      const shown = shorten(valueWords(name, value), CHIP_LENGTH);
+      return html`<li>
+        <a
+          href="${viewHref(view, { [name]: undefined, ...ANEW })}"
+          data-sets="${setsAnew(name)}"
+          aria-label="Drop ${FILTER_WORDS[name].toLowerCase()} ${shown}"
+          ><span class="faint">${FILTER_WORDS[name]}</span> <b>${shown}</b
+          ><span aria-hidden="true">×</span></a
+        >
+      </li>`;
+    })}
     ${
       filters.length > 1
         ? html`<li>

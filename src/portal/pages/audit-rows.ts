@@ -12,6 +12,7 @@ import {
   filtersOf,
   searchesFrom,
   setsAnew,
+  valueWords,
   viewHref,
   type AuditView,
 } from "./audit-view.ts";
@@ -155,7 +156,7 @@ function wayOut({ drop, total }: WayOut, view: AuditView): Html {
   return html`<li>
     <a href="${href}" data-sets="${setsAnew(drop)}"
       >Drop ${FILTER_WORDS[drop].toLowerCase()}
-      <code>${shorten(view[drop] ?? "", NAME_LENGTH)}</code></a
+      <code>${shorten(valueWords(drop, view[drop] ?? ""), NAME_LENGTH)}</code></a
     >
     ${found}
   </li>`;

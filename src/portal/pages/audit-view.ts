@@ -60,6 +60,18 @@ export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
   ),
 };
 
+/** The words for the values of fields that take few values. */
+const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  decision: { allowed: "Allowed", denied: "Denied" },
+  consumer: { human: "Person", ai: "AI", ci: "CI" },
+};
+
+/** The words for a value of a filter, or of the field with the name of the filter. */
+export function valueWords(name: string, value: string): string {
+  const words = VALUE_WORDS[name.replace("not_", "").replace("observed", "decision")];
+  return words?.[value.toLowerCase()] ?? value;
+}
+
 /** Events that are dated further ahead than this come from a clock that is wrong. */
 export const AHEAD_MS = 5 * MINUTE_MS;
 

@@ -7,15 +7,22 @@ import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
 import { auditRows } from "./audit-rows.ts";
 import type { AuditModel, TailState } from "./audit-source.ts";
 import { auditTimeChart } from "./audit-time-chart.ts";
-import { ALL_TIME, filtersOf, rangeWords, viewHref, type AuditQuery } from "./audit-view.ts";
+import {
+  ALL_TIME,
+  filtersOf,
+  rangeWords,
+  valueWords,
+  viewHref,
+  type AuditQuery,
+} from "./audit-view.ts";
 import { apiPath, badge } from "./parts.ts";
 
 const STALE_MS = 60_000;
 
 /** Names a view of the audit: its filters and its time. */
 export function auditTitle({ view }: Pick<AuditModel, "view">): string {
-  const filters = filtersOf(view).map(([name, value]) =>
-    name.startsWith("not_") ? `not ${value}` : value,
+  const filters = filtersOf(view).map(
+    ([name, value]) => `${name.startsWith("not_") ? "not " : ""}${valueWords(name, value)}`,
   );
   const isTimed = (view.range ?? view.from ?? view.to) !== undefined;
   return ["Audit", ...filters, ...(isTimed ? [rangeWords(view)] : [])].join(" · ");
@@ -43,7 +50,7 @@ export function renderAudit(model: AuditModel): Html {
     ${problem === undefined ? undefined : html`<p class="notice bad" role="alert">${problem}</p>`}
     ${aheadNotice(model)}
     <div class="audit ${open ? "with-event" : ""}">
-      ${FACETS_PLACE}
+      ${problem === undefined ? FACETS_PLACE : undefined}
       <div class="audit-list">
         ${chart ? auditTimeChart(view, chart) : keepsChart && CHART_PLACE}
         ${

@@ -2,7 +2,7 @@ import type { Capability } from "../../catalog/schema.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Provider, ProviderStatus } from "../../providers/schema.ts";
-import { count, shorten } from "../format.ts";
+import { capital, count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { option, searchField } from "./fields.ts";
 import { CATALOG_PATH, executorLink, providerLink, runtimeLink } from "../page-link.ts";
@@ -139,7 +139,7 @@ function providerTable(providers: readonly Provider[], now: number): Html {
         numberHeading("Capabilities"),
         numberHeading("Operations"),
       ],
-      ...["Scope", "Authentication"],
+      ...["Scope", "Credential"],
     ],
     providers.map(
       (provider) =>
@@ -218,7 +218,7 @@ function aboutProvider(provider: Provider): Facts {
     ["Id", html`<span class="mono">${provider.id}</span>`],
     ["Status", statusBadge(provider)],
     ["Scope", provider.scope],
-    ["Authentication", provider.auth],
+    ["Credential", provider.auth],
   ];
 }
 
@@ -243,7 +243,7 @@ function statusForm({ status, overridden }: Provider): Html {
     <div>
       <label for="status">Set the status by hand</label>
       <select id="status" name="status" aria-describedby="status-hint">
-        ${STATUSES.map((one) => option(one, one, status))}
+        ${STATUSES.map((one) => option(one, capital(one), status))}
       </select>
     </div>
     <button type="submit">Set</button>

@@ -5,7 +5,7 @@ import { ago, count, counted, percent, shortDay, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { zoneWords } from "../zone.ts";
 import { readChart, type AuditSlice } from "./audit-source.ts";
-import { AHEAD_MS, shortMoment, viewHref, type AuditView } from "./audit-view.ts";
+import { AHEAD_MS, shortMoment, valueWords, viewHref, type AuditView } from "./audit-view.ts";
 import { barChart, barTable, chartLegend } from "./bar-chart.ts";
 import { chartBars } from "./chart-labels.ts";
 import { denialList } from "./denial-list.ts";
@@ -136,7 +136,7 @@ export function namesIn(
   const names = [...numbers].sort(([, a], [, b]) => b - a).map(([name]) => name);
   const rest = names.length - MOST_NAMES;
   return html`<span class="names"
-    >${names.slice(0, MOST_NAMES).map((name) => html`<a href="${linkTo(name)}">${shorten(name, NAME_LENGTH)}</a> `)}${rest > 0 ? html`<span class="faint">and ${count(rest)} more</span>` : undefined}</span
+    >${names.slice(0, MOST_NAMES).map((name) => html`<a href="${linkTo(name)}">${shorten(valueWords(field, name), NAME_LENGTH)}</a> `)}${rest > 0 ? html`<span class="faint">and ${count(rest)} more</span>` : undefined}</span
   >`;
 }
 

@@ -4,6 +4,7 @@ import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
 import { html, plainText, type Html } from "../html.ts";
+import { valueWords } from "./audit-view.ts";
 import { choice, option, textField } from "./fields.ts";
 import { POLICIES_PATH } from "../page-link.ts";
 import { breadcrumb, card, type PageContext, shellLines } from "./parts.ts";
@@ -179,7 +180,10 @@ function* escaped(text: string): Work<readonly Html[]> {
 function simulator(): Html {
   const field = (name: string, label: string, placeholder: string): Html =>
     textField({ id: `try-${name}`, name, label, placeholder, isOptional: true });
-  const consumers = [option("", "Not said"), ["human", "ai", "ci"].map((one) => option(one, one))];
+  const consumers = [
+    option("", "Not said"),
+    ["human", "ai", "ci"].map((one) => option(one, valueWords("consumer", one))),
+  ];
   return card(
     "try-title",
     "Try commands",

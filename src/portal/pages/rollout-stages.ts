@@ -10,7 +10,7 @@ const FIGURES = ["Assigned", "Fetched", "Report it", "Denied before", "Denied si
 
 /** Renders the stages of a rollout with their figures. */
 export function stagesCard(shown: Rollout, now: number): Html {
-  const headings = ["Stage", "Runtimes", ...FIGURES.map(numberHeading), "Ends when"];
+  const headings = ["Stage", "Runtimes", ...FIGURES.map(numberHeading)];
   const rows = shown.stages.map((stage, i) => stageRow(shown, stage, i + 1, now));
   return card(
     "stages-title",
@@ -30,7 +30,10 @@ function stageRow(shown: Rollout, stage: RolloutStage, number: number, now: numb
     html`<td class="num" data-label="${FIGURES[i]}">${value}</td>`;
   return html`<tr>
     <th scope="row">${number} ${progressBadge(shown, number)}${startedWords(stage, now)}</th>
-    <td>${whoLink(stage)}</td>
+    <td class="names">
+      ${whoLink(stage)}
+      <span class="under">ends when ${gateWords(stage).join("; ")}</span>
+    </td>
     ${
       figures === undefined
         ? html`<td colspan="5" class="faint">no figures</td>`
@@ -45,7 +48,6 @@ function stageRow(shown: Rollout, stage: RolloutStage, number: number, now: numb
             figures.after === undefined ? "–" : share(figures.after),
           ].map(numberCell)
     }
-    <td data-label="Ends">${gateWords(stage).join("; ")}</td>
   </tr>`;
 }
 

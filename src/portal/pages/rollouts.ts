@@ -275,10 +275,10 @@ function listCard({ rollouts: all, shown, now }: RolloutsModel): Html {
           >
         </th>
         <td>${badge(stateWord(one.state), TONES[one.state])}</td>
-        <td>${one.current_stage} of ${one.stages.length}</td>
-        <td>${timeAgo(one.created_at, now)} by ${one.created_by}</td>
+        <td data-label="Stage">${one.current_stage} of ${one.stages.length}</td>
+        <td data-label="Began">${timeAgo(one.created_at, now)} by ${one.created_by}</td>
       </tr>`,
   );
   const headings = ["Version", "State", "Stage", "Began"];
-  return card("rollouts-title", "All rollouts", table("Rollouts", "rows", headings, rows));
+  return card("rollouts-title", "All rollouts", table("Rollouts", "rows stacked", headings, rows));
 }

@@ -155,7 +155,7 @@ browserTest("users are added, changed and deleted, and each form shows its refus
   await entries.first().getByText("deleted the user").waitFor();
   assert.match(
     await entries.nth(1).innerText(),
-    /role viewer →\s+became\s+operator\s+active true →\s+became\s+false/,
+    /role viewer →\s+became\s+operator\s+active yes →\s+became\s+no/,
   );
   await page.getByLabel("What", { exact: true }).selectOption("login");
   await page.waitForURL("**/activity?action=login");

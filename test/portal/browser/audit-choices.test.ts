@@ -59,7 +59,7 @@ browserTest("a view is saved, opened from the list and the palette, and deleted"
   await open();
   await views.getByText("No saved views yet").waitFor();
   const name = views.getByLabel("Save this view as");
-  assert.equal(await name.inputValue(), "DENIED · in the last 24 hours");
+  assert.equal(await name.inputValue(), "Denied · in the last 24 hours");
   await name.fill(`Denied ${MARKUP.slice(0, 20)}`);
   await page.keyboard.press("Enter");
   await page.getByText("Saved as").waitFor();

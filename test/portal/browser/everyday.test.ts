@@ -123,7 +123,7 @@ async function findOut(page: Page, app: App): Promise<void> {
   assert.match(lines[1] ?? "", /terraform destroy.*DENIED.*Destroying needs a review/);
 
   // The AI commands of one person in the last hour, as a link for a colleague.
-  await page.getByRole("link", { name: "Drop decision DENIED" }).click();
+  await page.getByRole("link", { name: "Drop decision Denied" }).click();
   await total(page, "2 events from");
   await page.getByRole("link", { name: "1 h", exact: true }).click();
   await total(page, "4 events");

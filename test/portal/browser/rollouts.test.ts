@@ -44,8 +44,11 @@ browserTest("a rollout is followed and steered by clicks to its end", async (t) 
   await summary.getByText("0 of at least 2 runtimes report the version").waitFor();
   assert.match(await summary.innerText(), /Hold time left: 30 m/);
   const first = page.getByRole("row", { name: /env:staging/ });
-  assert.match(await first.innerText(), /Runtimes with env:staging\s+1\s+0\s+0\s+no commands/);
-  assert.match(await first.innerText(), /after 30 m.*; 2 runtimes or more report it/);
+  assert.match(
+    await first.innerText(),
+    /Runtimes with env:staging\s+ends when .+\s+1\s+0\s+0\s+no commands/,
+  );
+  assert.match(await first.innerText(), /run for 30 m.*; 2 runtimes or more report it/);
   const versions = await visit(t, `${app.url}/portal/policies?version=v1`);
   const runtimes = versions.page.locator(".document dl");
   assert.match(await runtimes.innerText(), /3 of 3 runtimes have v1/);

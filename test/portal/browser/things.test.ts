@@ -36,7 +36,7 @@ browserTest("a runtime leads to its people, and a person to their runtimes", asy
     await facts.getByRole("link", { name: "ada", exact: true }).click();
     await page.getByRole("heading", { name: "ada", level: 1 }).waitFor();
     const about = page.getByRole("region", { name: "Person or agent" });
-    assert.match(await about.innerText(), /Acted as\s+human ai/);
+    assert.match(await about.innerText(), /Acted as\s+Person AI/);
     await about.getByRole("link", { name: "3 denied" }).click();
     await page.locator(".total", { hasText: "3 events" }).waitFor();
     await page.locator(".row").first().click();

@@ -59,7 +59,7 @@ browserTest("a rollout is followed and steered by clicks to its end", async (t) 
   await versions.page.goto(`${app.url}/portal/policies?version=v2`);
   assert.match(await runtimes.innerText(), /1 runtime has it/);
   await refresh(page);
-  assert.match(await first.innerText(), /env:staging\s+1\s+1\s+1\s+/);
+  assert.match(await first.innerText(), /env:staging\s+ends when .+\s+1\s+1\s+1\s+/);
   assert.equal(
     await first.getByRole("link", { name: "1" }).getAttribute("href"),
     "/portal/fleet?policy=v2&label=env%3Astaging",

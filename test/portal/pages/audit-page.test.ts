@@ -30,7 +30,7 @@ test("the page shows the events of its view, their exact number and the filters"
   assert.match(await wordsOf(), /4 events of all time/);
   const words = await wordsOf("?executor=ada&decision=DENIED&range=24h");
   assert.match(words, /1 event in the last 24 hours/);
-  assert.match(words, /Decision DENIED.* Executor ada/);
+  assert.match(words, /Decision Denied.* Executor ada/);
   assert.match(words, /git pull no/);
   assert.doesNotMatch(words, /git push/);
   for (const search of ["?trace_id=t1", "?policy=v1", "?to=2025-02-01", "?q=OLD"]) {

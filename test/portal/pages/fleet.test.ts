@@ -41,9 +41,9 @@ test("every filter shows its number of runtimes", () => {
   const words = wordsOf({});
   for (const said of [
     "100 000 runtimes",
-    "online (70 000)",
-    "idle (20 000)",
-    "offline (10 000)",
+    "Online (70 000)",
+    "Idle (20 000)",
+    "Offline (10 000)",
     "v1 (20 000)",
     "v2, active (80 000)",
     "Drifted only (17 123)",

@@ -84,18 +84,16 @@ test("each stylesheet begins with the order of its layers", async () => {
   }
 });
 
-test("the stylesheet of the policy pages holds every file of the folder, minified", async () => {
+test("every file of the folder is in a stylesheet, and these are minified", async () => {
   const folder = new URL("../../../src/portal/style/", import.meta.url);
+  const entries = ["portal.css", "policy-pages.css", "audit-page.css"];
   const names = readdirSync(folder).filter(
-    (name) =>
-      /\.css$/.test(name) && !["portal.css", "policy-pages.css", "audit-page.css"].includes(name),
+    (name) => /\.css$/.test(name) && !entries.includes(name),
   );
   const texts = names.map((name) => readFileSync(new URL(name, folder), "utf8"));
-  const entry = ["portal.css", "policy-pages.css"]
-    .map((name) => readFileSync(new URL(name, folder), "utf8"))
-    .join("");
+  const entry = entries.map((name) => readFileSync(new URL(name, folder), "utf8")).join("");
   const imported = Array.from(entry.matchAll(/@import "\.\/(.+)";/g), ([, name]) => name);
-  assert.deepEqual(imported.toSorted(), [...names, "portal.css"].toSorted());
+  assert.deepEqual(new Set(imported), new Set([...names, "portal.css"]));
   const read = await readPortalAssets();
   const reply = await read.send(read.stylesheet("policies"), {});
   assert.ok(reply instanceof TextReply);

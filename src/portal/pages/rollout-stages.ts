@@ -15,7 +15,7 @@ export function stagesCard(shown: Rollout, now: number): Html {
   return card(
     "stages-title",
     "Stages",
-    html`${table("Stage by stage", "rows stacked", headings, rows)}
+    html`${table("Stage by stage", "rows fleet stacked", headings, rows)}
       <p class="inside faint small">
         The figures of a stage count its runtimes and those of the stages before it. “Before” is the
         seven days before the rollout; “since” is what the version decided in the stage.
@@ -30,7 +30,7 @@ function stageRow(shown: Rollout, stage: RolloutStage, number: number, now: numb
     html`<td class="num" data-label="${FIGURES[i]}">${value}</td>`;
   return html`<tr>
     <th scope="row">${number} ${progressBadge(shown, number)}${startedWords(stage, now)}</th>
-    <td class="names">
+    <td>
       ${whoLink(stage)}
       <span class="under">ends when ${gateWords(stage).join("; ")}</span>
     </td>

@@ -7,6 +7,7 @@
 import type { Decision } from "../core/decision.ts";
 import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
 import { splitCommand } from "./command-parts.ts";
+import { GLOB_FIELDS, type GlobField, globFields } from "./glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "./glob.ts";
 import type { Effect, Mode } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
@@ -14,17 +15,6 @@ import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 /** One way to match a command: as a whole, by its first words, or with `*` for any characters. */
 export type CommandPattern =
   { readonly exact: string } | { readonly prefix: string } | { readonly glob: string };
-
-/** The fields of a rule's match that list globs, each with its field of a command. */
-export const globFields = {
-  providers: "provider",
-  capabilities: "capability",
-  consumers: "consumer",
-  executors: "executor",
-  resources: "resource",
-} as const;
-export type GlobField = keyof typeof globFields;
-export const GLOB_FIELDS = Object.keys(globFields) as GlobField[];
 
 /** The condition of a rule: every given field must match, by any of its entries. */
 export type RuleMatch = {
@@ -187,14 +177,20 @@ type PreparedPattern =
 
 /** The conditions of the documents that decided before: a replay decides very many commands by one document. */
 const prepared = new WeakMap<PolicyDocument, readonly Condition[]>();
+/** Those of their rules: a replay makes thousands of documents with the same rules. */
+const preparedRules = new WeakMap<Rule, Condition>();
 
 /** The conditions of the rules that are not switched off. */
-function conditionsOf(document: PolicyDocument): readonly Condition[] {
+export function conditionsOf(document: PolicyDocument): readonly Condition[] {
   const known = prepared.get(document);
   if (known) return known;
   const conditions = document.rules
     .filter(({ enabled }) => enabled)
-    .map((rule) => conditionOf(rule, rule.match, rule.except));
+    .map((rule) => {
+      const condition = preparedRules.get(rule) ?? conditionOf(rule, rule.match, rule.except);
+      preparedRules.set(rule, condition);
+      return condition;
+    });
   prepared.set(document, conditions);
   return conditions;
 }

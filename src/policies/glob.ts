@@ -20,16 +20,16 @@ export interface Glob {
 
 interface Piece {
   readonly text: string;
-  /** For each prefix of the text, the length of its longest proper prefix that is also its suffix. */
-  readonly borders: Uint32Array;
+  /** For each prefix of a long text, the length of its longest proper prefix that is also its suffix. */
+  readonly borders: Uint32Array | undefined;
 }
 
 /** Takes a pattern apart. */
 export function globOf(pattern: string): Glob {
-  return {
-    pattern,
-    pieces: pattern.split("*").map((text) => ({ text, borders: bordersOf(text) })),
-  };
+  const pieces = pattern.split("*").map((text) => {
+    return { text, borders: text.length > SHORT_PIECE ? bordersOf(text) : undefined };
+  });
+  return { pattern, pieces };
 }
 
 /**
@@ -61,7 +61,7 @@ function endOfFirst(
   start: number,
   end: number,
 ): number {
-  if (piece.length <= SHORT_PIECE) return endOfShort(piece, text, start, end);
+  if (borders === undefined) return endOfShort(piece, text, start, end);
   let matched = 0;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);

@@ -28,13 +28,12 @@ import {
   type CommandPattern,
   decisionOf,
   evaluate,
-  GLOB_FIELDS,
-  type GlobField,
   type RuleMatch,
   type PolicyDocument,
   type PolicyTest,
   type Rule,
 } from "./evaluate.ts";
+import { GLOB_FIELDS, type GlobField } from "./glob-fields.ts";
 import { globOf, matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
 import type { Effect } from "./schema.ts";

@@ -7,13 +7,12 @@
 import {
   type Command,
   evaluate,
-  globFields,
-  type GlobField,
   type PolicyDocument,
   type Rule,
   type RuleMatch,
   type Verdict,
 } from "../policies/evaluate.ts";
+import { type GlobField, globFields } from "../policies/glob-fields.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import {
   doubtAbout,

@@ -5,12 +5,11 @@ import {
   type Command,
   type CommandPattern,
   evaluate as evaluateWithin,
-  GLOB_FIELDS,
-  globFields,
   type RuleMatch,
   type PolicyDocument,
   type Rule,
 } from "../../src/policies/evaluate.ts";
+import { GLOB_FIELDS, globFields } from "../../src/policies/glob-fields.ts";
 import { globOf, matchesGlob as matchesWithin } from "../../src/policies/glob.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
 
@@ -258,4 +257,20 @@ test("the first rule without an exception for the command is reported", () => {
   );
   assert.equal(evaluate(policy, { command: "git status" }).rule, "plain");
   assert.equal(evaluate(policy, { command: "git status 'open" }).rule, "excused");
+});
+
+test("a rule is taken apart once for all documents that have it", () => {
+  let reads = 0;
+  const match = {
+    get commands() {
+      reads++;
+      return [{ glob: "*a*b*" }];
+    },
+  };
+  const shared = rule("shared", "allow", match);
+  const other = rule("other", "deny", { commands: [{ exact: "ab" }] });
+  assert.equal(evaluate(document(shared), { command: "ab" }).rule, "shared");
+  const before = reads;
+  assert.equal(evaluate(document(other, shared), { command: "aab" }).rule, "shared");
+  assert.equal(reads, before);
 });

@@ -87,3 +87,11 @@ test("hostile patterns take time in proportion to their length", () => {
   assert.ok(!matchesGlob(`${"*a".repeat(50_000)}*b*`, text));
   assert.ok(matchesGlob(`${"*aa".repeat(50_000)}*`, text));
 });
+
+test("only long pieces have borders, which take as much memory as twenty short pieces", () => {
+  const { pieces } = globOf(`*a*${"ab".repeat(10)}*`);
+  assert.deepEqual(
+    pieces.map(({ borders }) => borders?.length),
+    [undefined, undefined, 20, undefined],
+  );
+});

@@ -90,7 +90,7 @@ export async function beginReplay(
   };
   gone.addEventListener("abort", close); // also while the thread decides one command for long
   try {
-    await check();
+    await client.recheck?.();
     const candidate = await candidateOf(policies, organization, wanted);
     const base = await baseOf(policies, organization, wanted.base);
     gone.throwIfAborted(); // the turn has ended, and with it the right to a thread

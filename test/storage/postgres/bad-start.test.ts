@@ -97,11 +97,17 @@ const CASES: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
   ],
   [
     "a standby in recovery",
-    async () => (replica = await Cluster.replicaOf(await sharedCluster())).url("postgres"),
+    async () => {
+      // A copy of the shared cluster would have all databases of the tests.
+      primary = await Cluster.start({ fsync: false });
+      replica = await Cluster.replicaOf(primary);
+      return replica.url("postgres");
+    },
     /^DATABASE_URL: the database is read-only, as a standby in recovery is: give the primary's address \(25006\)$/,
   ],
 ];
 
+let primary: Cluster | undefined;
 let replica: Cluster | undefined;
 const silent = createServer((socket) => void socket.resume().on("error", () => undefined));
 
@@ -124,6 +130,7 @@ if (withoutPostgres === false) {
   after(async () => {
     silent.close();
     await replica?.remove();
+    await primary?.remove();
   });
 }
 

@@ -69,8 +69,7 @@ async function verify(url: string, ...more: string[]): Promise<Report> {
 }
 
 /** A database with 300 signed events, 20 later ones that are signed too, and three unsigned ones; no server runs. */
-async function makeDatabase(): Promise<{ readonly url: string; readonly note: string }> {
-  const url = await createDatabase();
+async function makeDatabase(url: string): Promise<{ readonly url: string; readonly note: string }> {
   const app = await startAt({ after }, url);
   for (const version of ["v1", "v2", "v3"]) {
     await app.post(`${V1}/policies`, { version, yaml: "rules: []" });
@@ -84,7 +83,8 @@ async function makeDatabase(): Promise<{ readonly url: string; readonly note: st
   return { url, note };
 }
 
-const template = skip === false ? await makeDatabase() : { url: "", note: "" };
+const template =
+  skip === false ? await makeDatabase(await createDatabase()) : { url: "", note: "" };
 
 /** A copy of a database that no server uses. */
 async function copyOf(url: string): Promise<string> {
@@ -357,9 +357,13 @@ test("an entry that commits late is signed in the place of its number", { skip }
 });
 
 test("a standby is checked like its primary", { skip }, async (t) => {
-  const replica = await Cluster.replicaOf(await sharedCluster());
+  // A copy of the shared cluster would have all databases of the tests.
+  const primary = await Cluster.start({ fsync: false });
+  t.after(() => primary.remove());
+  await makeDatabase(primary.url("postgres"));
+  const replica = await Cluster.replicaOf(primary);
   t.after(() => replica.remove());
-  const url = replica.url(new URL(template.url).pathname.slice(1));
+  const url = replica.url("postgres");
   const { problems, logs } = await verify(url);
   assert.deepEqual([problems, logs[0]?.covered], [[], 320]);
 });

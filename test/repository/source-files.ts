@@ -16,9 +16,15 @@ export function readSource(path: string): string {
   return readFileSync(`${root}/${path}`, "utf8");
 }
 
-/** The syntax tree of a file, with its comments and without types. */
+const parsed = new Map<string, ts.SourceFile>();
+
+/** The syntax tree of a file, with its comments and without types; made once, since several tests read all files. */
 export function parseSource(path: string): ts.SourceFile {
-  return ts.createSourceFile(path, readSource(path), ts.ScriptTarget.ES2023, true);
+  const known = parsed.get(path);
+  if (known) return known;
+  const tree = ts.createSourceFile(path, readSource(path), ts.ScriptTarget.ES2023, true);
+  parsed.set(path, tree);
+  return tree;
 }
 
 /** Every node of a tree, parents first. */

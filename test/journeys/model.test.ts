@@ -19,7 +19,7 @@ const SETTINGS = {
   jwtExpiryHours: 24 * 365,
   auditSegmentBytes: 64 * 1024, // segments end within a sequence
 };
-const SEQUENCES = 8;
+const SEQUENCES = 5;
 
 // Every sequence starts from a copy of this service: hashing passwords anew would take most of the time.
 const origin = await start({ after }, SETTINGS);

@@ -149,7 +149,7 @@ test("a replay agrees with the plainest implementation", () => {
         );
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: 600 },
   );
 });
 
@@ -218,7 +218,7 @@ test("commands that are decided together are decided as each of them by itself",
         }
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 400 },
   );
 });
 
@@ -520,6 +520,6 @@ test("only the rules that can decide a command are tried, with the decisions of 
       const counted = tally.counts().rules.filter((rule) => rule.hits > 0);
       assert.deepEqual(new Map(counted.map((rule) => [rule.id, rule.hits] as const)), hits);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 600 },
   );
 });

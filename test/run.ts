@@ -14,11 +14,11 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { compileSources } from "./support/compile.ts";
 import { withoutPostgres } from "./support/postgres-programs.ts";
 
-// Few enough to keep the processors busy to the end, and large enough that loading, of 3 seconds, hardly counts.
-const FILES_IN_BATCH = 16;
-
-/** Files that each take ten times as long as others: they begin first, in smaller batches. */
-const LONG = { folder: "test/portal/browser/", filesInBatch: 8 };
+// Few enough to keep the processors busy to the end, and large enough that loading, of 2 seconds, hardly counts.
+const FILES_IN_BATCH = 24;
+/** The same for files that take several times as long, with browsers and databases; these batches begin first. */
+const LONG_FILES_IN_BATCH = 12;
+const FOLDERS_OF_LONG_FILES = ["test/portal/browser/", "test/storage/postgres/"];
 
 const SEED = "20261120";
 
@@ -38,26 +38,23 @@ const WITHOUT_FILES = [
 const ON_MEMORY = ["key-scopes", "roles"];
 /** These restart the service, and PostgreSQL keeps what is stored. */
 const ON_POSTGRES = [
-  ...[
-    "activity",
-    "audit-additions-live",
-    "bad-input",
-    "catalog",
-    "checkpoints",
-    "demo",
-    "model",
-    "overview",
-  ],
+  ...["activity", "audit-additions-live", "catalog", "checkpoints", "demo", "model", "overview"],
   ...["policy-documents", "restart", "sign-in-flood", "sign-out", "signed-logs", "surfaces"],
 ];
+const filters = process.argv.slice(2);
+const hasPostgres = withoutPostgres === false;
+// In memory these show that nothing assumes files, which PostgreSQL shows too: they run without it, or if asked for.
+const onMemory =
+  hasPostgres && !filters.some((filter) => filter.startsWith("memory:"))
+    ? ON_MEMORY
+    : [...WITHOUT_FILES, ...ON_MEMORY];
 const JOURNEYS = new Map([
-  ["memory", [...WITHOUT_FILES, ...ON_MEMORY]],
-  ["postgres", withoutPostgres === false ? [...WITHOUT_FILES, ...ON_POSTGRES] : []],
+  ["memory", onMemory],
+  ["postgres", hasPostgres ? [...WITHOUT_FILES, ...ON_POSTGRES] : []],
 ]);
 if (withoutPostgres !== false) console.log(`Without tests over PostgreSQL: ${withoutPostgres}`);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const filters = process.argv.slice(2);
 
 const files = readdirSync(`${root}/test`, { recursive: true, encoding: "utf8" })
   .map((path) => `test/${path.replaceAll("\\", "/")}`)
@@ -114,13 +111,14 @@ test("the files of this batch are loaded", () => loaded);
 prototype.enable = enable;
 `;
 
-/** Modules that one process loads one after the other before it runs their tests. */
+/** Modules that one process loads one after the other before it runs their tests, in batches of about one size. */
 function batchesOf(
   files: readonly string[],
+  most: number,
   first: readonly string[] = [],
-  size = FILES_IN_BATCH,
 ): readonly string[][] {
   const batches: string[][] = [];
+  const size = Math.ceil(files.length / Math.ceil(files.length / most));
   for (let start = 0; start < files.length; start += size) {
     const own = files.slice(start, start + size);
     batches.push(["test/support/fuzz-seed.ts", ...first, ...own]);
@@ -136,19 +134,25 @@ const flags = [
   "--test-reporter=spec",
   "--test-force-exit", // a failing test may leave a server open, and must not hang the run
   `--test-timeout=${30 * 60_000}`, // of a batch, too, on a busy machine
-  // Two more than processors: tests of processes, browsers and databases wait more than they compute.
-  `--test-concurrency=${availableParallelism() + 2}`,
+  // Three more than processors: tests of processes, browsers and databases wait more than they compute.
+  `--test-concurrency=${availableParallelism() + 3}`,
 ];
-const isLong = (path: string): boolean => path.startsWith(LONG.folder);
+const isIn = (folder: string) => (path: string) => path.startsWith(folder);
+const isLong = (path: string): boolean => FOLDERS_OF_LONG_FILES.some((one) => isIn(one)(path));
 const batches = [
-  ...batchesOf(files.filter((path) => !isLong(path))),
-  ...batchesOf(files.filter(isLong), [], LONG.filesInBatch),
   ...onEngines.flatMap(({ engine, files: own }) =>
-    batchesOf(own, [`test/support/use-${engine}.ts`]),
+    batchesOf(own, LONG_FILES_IN_BATCH, [`test/support/use-${engine}.ts`]),
+  ),
+  ...FOLDERS_OF_LONG_FILES.flatMap((folder) =>
+    batchesOf(files.filter(isIn(folder)), LONG_FILES_IN_BATCH),
+  ),
+  ...batchesOf(
+    files.filter((path) => !isLong(path)),
+    FILES_IN_BATCH,
   ),
 ];
-// The last batches take longest, since databases and browsers are waited for. The runner sorts by name.
-const paths = batches.reverse().map((modules, index) => {
+// The runner sorts by name.
+const paths = batches.map((modules, index) => {
   const urls = modules.map((file) => pathToFileURL(join(compiled, file.replace(/ts$/, "js"))));
   const imports = urls.map((url) => `await import(${JSON.stringify(url)});\n`);
   const path = join(folder, `${String(index).padStart(3, "0")}.test.mjs`);

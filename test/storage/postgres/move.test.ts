@@ -253,7 +253,7 @@ function launchMove(from: string, to: string) {
 test("a move that is killed again and again ends with the same data", { skip }, async (t) => {
   const from = join(await newDirectory(t), "from");
   const engine = await openAt(from);
-  const EVENTS = 24_000;
+  const EVENTS = 16_000;
   for (let first = 0; first < EVENTS; first += 4_000) {
     const events = Array.from({ length: 4_000 }, (_, i) => ({
       ...{ id: `e${first + i}`, organization_id: "default", consumer: "ci" as const, ai: false },
@@ -283,7 +283,7 @@ test("a move that is killed again and again ends with the same data", { skip }, 
     [from, url, inDatabase, [join(from, "nowhere"), /has no format\.json/]],
     [url, back, inDirectory, ["postgres://127.0.0.1:1/x", /nothing listens at this host/]],
   ] as const) {
-    for (let round = 1; round <= 3; round++) {
+    for (let round = 1; round <= 2; round++) {
       const moving = launchMove(source, target);
       const goal = (await stored()) + Math.random() * (bytes / 5) + 1;
       // A pause leaves the processors to the move, and lets its end arrive.

@@ -62,7 +62,7 @@ test(
   async (t) => {
     const cluster = await Cluster.start();
     t.after(() => cluster.remove());
-    await cluster.psql("CREATE DATABASE events");
+    await cluster.sql("CREATE DATABASE events");
     const url = cluster.url("events");
     const first = await openDatabase(url);
     await migrate(first);

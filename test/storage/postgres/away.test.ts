@@ -21,7 +21,7 @@ after(() => cluster?.remove());
 /** Starts a server over a new database, reached through a port where one is given. */
 async function startOver(t: TestContext, port = cluster.port): Promise<App> {
   const name = `away_${++databases}`;
-  await cluster.psql(`CREATE DATABASE ${name}`);
+  await cluster.sql(`CREATE DATABASE ${name}`);
   const databaseUrl = cluster.url(name).replace(String(cluster.port), String(port));
   return start(t, {}, undefined, (parts) => {
     const config = { ...parts.config, databaseUrl, databasePoolSize: 4 };

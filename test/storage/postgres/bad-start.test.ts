@@ -114,7 +114,7 @@ const silent = createServer((socket) => void socket.resume().on("error", () => u
 /** A database in which something was done. */
 async function changed(text: string, content?: "empty"): Promise<string> {
   const url = await createDatabase(content);
-  await (await sharedCluster()).psql(text, new URL(url).pathname.slice(1));
+  await (await sharedCluster()).sql(text, new URL(url).pathname.slice(1));
   return url;
 }
 
@@ -122,7 +122,7 @@ if (withoutPostgres === false) {
   before(async () => {
     await (
       await sharedCluster()
-    ).psql(
+    ).sql(
       `CREATE ROLE guarded LOGIN PASSWORD 'right'; CREATE ROLE limited LOGIN;
        CREATE ROLE crowded LOGIN CONNECTION LIMIT 0`,
     );

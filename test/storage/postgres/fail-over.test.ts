@@ -36,13 +36,13 @@ interface Replicated {
 async function startReplicated(t: TestContext): Promise<Replicated> {
   const primary = await Cluster.start();
   t.after(() => primary.remove());
-  await primary.psql("CREATE DATABASE signalbox");
+  await primary.sql("CREATE DATABASE signalbox");
   const replica = await Cluster.replicaOf(primary);
   t.after(() => replica.remove());
-  await primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await primary.psql("SELECT pg_reload_conf()");
+  await primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await primary.sql("SELECT pg_reload_conf()");
   const sync = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
-  while ((await primary.psql(sync)) !== "1") await wait(20);
+  while ((await primary.sql(sync)) !== "1") await wait(20);
   const proxy = await startCuttingProxy(t, primary.port);
   const url = primary.url("signalbox").replace(String(primary.port), String(proxy.port));
   return { primary, replica, proxy, servers: await startThree(t, {}, url) };
@@ -107,9 +107,9 @@ test(
       await Promise.all(Array.from({ length: 10 }, () => server.get(ACTIVE)));
       assert.equal((await server.get("/api/v1/audit?q=before")).body.total, 1);
     }
-    await primary.psql("ALTER SYSTEM SET default_transaction_read_only = on");
-    await primary.psql("SELECT pg_reload_conf()");
-    while ((await primary.psql("SHOW default_transaction_read_only")) !== "on") await wait(10);
+    await primary.sql("ALTER SYSTEM SET default_transaction_read_only = on");
+    await primary.sql("SELECT pg_reload_conf()");
+    while ((await primary.sql("SHOW default_transaction_read_only")) !== "on") await wait(10);
     await replica.promote();
     proxy.leadTo(replica.port);
     const until = async (ask: () => Promise<{ readonly status: number }>, status: number) => {

@@ -287,7 +287,7 @@ test("a move that is killed again and again ends with the same data", { skip }, 
       const moving = launchMove(source, target);
       const goal = (await stored()) + Math.random() * (bytes / 5) + 1;
       // A pause leaves the processors to the move, and lets its end arrive.
-      while ((await stored()) < goal && moving.child.exitCode === null) await pause(2);
+      while ((await stored()) < goal && moving.child.exitCode === null) await pause(10);
       moving.child.kill("SIGKILL");
       await moving.ended;
     }
@@ -341,7 +341,7 @@ const REFUSED: readonly (readonly [string, () => Promise<readonly [string, strin
     async () => {
       const url = await usedDatabase();
       const text = "INSERT INTO deployment (name, value) VALUES ('move', 'other')";
-      await (await sharedCluster()).psql(text, new URL(url).pathname.slice(1));
+      await (await sharedCluster()).sql(text, new URL(url).pathname.slice(1));
       return [source?.app.dataDir ?? "", url];
     },
     /--to: holds an unfinished move from another source: give an empty target, or that source$/,
@@ -361,7 +361,7 @@ const REFUSED: readonly (readonly [string, () => Promise<readonly [string, strin
     async () => {
       const url = await createDatabase("empty");
       const text = "CREATE TABLE customers (id integer)";
-      await (await sharedCluster()).psql(text, new URL(url).pathname.slice(1));
+      await (await sharedCluster()).sql(text, new URL(url).pathname.slice(1));
       return [source?.app.dataDir ?? "", url];
     },
     /--to: the database holds tables of another program/,

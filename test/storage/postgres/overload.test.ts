@@ -39,8 +39,8 @@ async function until(ask: () => Promise<Answer>, status: number): Promise<Answer
 }
 
 test("a server continues with the connections that the database allows", { skip }, async (t) => {
-  await cluster.psql("CREATE ROLE few LOGIN CONNECTION LIMIT 3");
-  await cluster.psql("CREATE DATABASE few OWNER few");
+  await cluster.sql("CREATE ROLE few LOGIN CONNECTION LIMIT 3");
+  await cluster.sql("CREATE DATABASE few OWNER few");
   const app = await start(t, {}, undefined, (parts) => {
     const config = { ...parts.config, databaseUrl: cluster.url("few", "few") };
     return openPostgresEngine({ ...parts, config });
@@ -52,9 +52,9 @@ test("a server continues with the connections that the database allows", { skip 
   };
   assert.deepEqual(await statuses(60), [201]);
 
-  await cluster.psql("ALTER ROLE few CONNECTION LIMIT 0");
+  await cluster.sql("ALTER ROLE few CONNECTION LIMIT 0");
   const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'few'";
-  await cluster.psql(end);
+  await cluster.sql(end);
   const { body, headers } = await until(() => app.get(ACTIVE), 503);
   assert.match(body.error, /^The database/);
   assert.ok(Number(headers.get("retry-after")) > 0);
@@ -66,7 +66,7 @@ test("a server continues with the connections that the database allows", { skip 
   assert.deepEqual(await statuses(2_000), [503]);
   assert.equal((await app.get("/ready")).status, 503);
 
-  await cluster.psql("ALTER ROLE few CONNECTION LIMIT 3");
+  await cluster.sql("ALTER ROLE few CONNECTION LIMIT 3");
   await until(() => app.get(ACTIVE), 200);
   assert.deepEqual(await statuses(60), [409]);
   assert.equal((await until(() => app.get("/ready"), 200)).status, 200);
@@ -76,7 +76,7 @@ test(
   "while the database is frozen under load, every request ends in time and memory stays bounded",
   { skip },
   async (t) => {
-    await cluster.psql("CREATE DATABASE frozen");
+    await cluster.sql("CREATE DATABASE frozen");
     const server = launch(t, { DATABASE_URL: cluster.url("frozen"), LOG_LEVEL: "silent" });
     const url = await server.url();
     const client = new Client();

@@ -91,8 +91,8 @@ async function copyOf(url: string): Promise<string> {
   const cluster = await sharedCluster();
   const copy = await createDatabase("empty");
   const [name, from] = [copy, url].map((one) => new URL(one).pathname.slice(1));
-  await cluster.psql(`DROP DATABASE ${name}`);
-  await cluster.psql(`CREATE DATABASE ${name} TEMPLATE ${from}`);
+  await cluster.sql(`DROP DATABASE ${name}`);
+  await cluster.sql(`CREATE DATABASE ${name} TEMPLATE ${from}`);
   return copy;
 }
 

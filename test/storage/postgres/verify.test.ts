@@ -161,8 +161,8 @@ const FAULTS: readonly (readonly [string, string, RegExp, string])[] = [
 async function changed(statement: string): Promise<string> {
   const cluster = await sharedCluster();
   const [name, copy] = [new URL(template).pathname.slice(1), `verify_${++copies}`];
-  await cluster.psql(`CREATE DATABASE ${copy} TEMPLATE ${name}`);
-  await cluster.psql(statement, copy);
+  await cluster.sql(`CREATE DATABASE ${copy} TEMPLATE ${name}`);
+  await cluster.sql(statement, copy);
   return cluster.url(copy);
 }
 

@@ -540,7 +540,7 @@ browserTest(
 
 browserTest("the page is accessible and fits, in both themes and on a phone", async (t) => {
   await checkLooks(t, url, "audit");
-  const opened = await visit(t, `${url}?event=bad&range=7d&status=allowed`);
+  const opened = await visit(t, `${url}?event=bad&range=7d&status=allowed&q=fetch 11`);
   await opened.page.waitForLoadState("networkidle");
   await opened.page.getByText("Export", { exact: true }).click();
   await opened.checkLooks("audit-event");

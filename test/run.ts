@@ -38,7 +38,8 @@ const WITHOUT_FILES = [
 const ON_MEMORY = ["key-scopes", "roles"];
 /** These restart the service, and PostgreSQL keeps what is stored. */
 const ON_POSTGRES = [
-  ...["activity", "audit-additions-live", "catalog", "checkpoints", "demo", "model", "overview"],
+  ...["activity", "audit-additions-live", "bad-input", "catalog", "checkpoints", "demo", "model"],
+  "overview",
   ...["policy-documents", "restart", "sign-in-flood", "sign-out", "signed-logs", "surfaces"],
 ];
 const filters = process.argv.slice(2);

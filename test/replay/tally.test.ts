@@ -149,7 +149,7 @@ test("a replay agrees with the plainest implementation", () => {
         );
       },
     ),
-    { numRuns: 600 },
+    { numRuns: 2_000 },
   );
 });
 

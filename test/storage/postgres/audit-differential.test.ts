@@ -18,7 +18,7 @@ import { createDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { auditServer } from "./open-audit.ts";
 
 const EVENTS = 2_000;
-const QUESTIONS = 150;
+const QUESTIONS = 300;
 const ORGANIZATIONS = ["acme", "other"];
 
 const words = [

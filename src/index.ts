@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { openApp } from "./app.ts";
 import { configFromOptions, type SettingOptions } from "./config.ts";
-import type { Clock } from "./core/clock.ts";
+import { systemClock, type Clock } from "./core/clock.ts";
 import { ConfigError } from "./core/config-error.ts";
 
 /** The settings of `startSignalbox`, and replacements for the clock and the log. */
@@ -21,9 +21,6 @@ export interface Signalbox {
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
-
-/** The system's clock: the only source of the time. */
-export const systemClock: Clock = Date.now;
 
 /**
  * Starts a service inside this process, by default on a free port of the loopback interface and

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { buildInfoPath } from "./build-info.ts";
 import { formatTimestamp } from "./core/time.ts";
-import { systemClock } from "./index.ts";
+import { systemClock } from "./core/clock.ts";
 
 function commit(): string | undefined {
   const given = process.argv[2];

@@ -1,5 +1,4 @@
 /** The process around the service: settings from the environment, signals, exit codes. */
-import { openApp } from "../app.ts";
 import { configFromEnvironment } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import { printable } from "../core/printable.ts";
@@ -10,6 +9,7 @@ import type { CliCommand } from "./command.ts";
 /** Serves until a signal ends the process. A failure ends it with exit code 1 and one line. */
 export async function serve(now: Clock): Promise<void> {
   try {
+    const { openApp } = await import("../app.ts"); // most of the program, which other commands do without
     const service = await openApp(configFromEnvironment(), now);
     process.stdout.write(`Signalbox listening on ${service.url}\n`);
     let stopping = false;

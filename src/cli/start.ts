@@ -1,10 +1,10 @@
 /** Runs a command of `signalbox` with the streams of this process. */
 import type { ReadStream } from "node:tty";
 import { clientEnvironment } from "../config.ts";
+import { systemClock } from "../core/clock.ts";
 import { pause } from "../core/timers.ts";
 import { readPassword } from "./password-prompt.ts";
 import { runProgram } from "./program.ts";
-import { systemClock } from "../index.ts";
 
 const env = clientEnvironment();
 const write = (text: string): void => void process.stderr.write(text);

@@ -5,7 +5,6 @@ import type { CheckedLog, ProofEvidence } from "../proof/evidence.ts";
 import { checkBackup } from "../storage/backup/backup.ts";
 import { MANIFEST } from "../storage/backup/manifest.ts";
 import { systemFiles } from "../storage/file-operations.ts";
-import { verifyDirectory } from "../storage/files/verify/directory.ts";
 import type { Finding, VerifyReport } from "../storage/files/verify/report.ts";
 import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
@@ -65,6 +64,7 @@ async function verifyIn(
     const wayOut = "stop that server, or verify a backup";
     throw new Error(`"${layout.root}" is in use by ${owner}: ${wayOut}`);
   }
+  const { verifyDirectory } = await import("../storage/files/verify/directory.ts");
   const report = await verifyDirectory(layout, evidence);
   const manifest = join(layout.root, MANIFEST);
   if (await readFileIfAny(systemFiles, manifest)) {

@@ -1,6 +1,9 @@
 /** Milliseconds since the Unix epoch. Injected everywhere, so that tests control the time. */
 export type Clock = () => number;
 
+/** The system's clock: the only source of the time. */
+export const systemClock: Clock = Date.now;
+
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;

@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../core/clock.ts";
 import { runExec } from "./exec.ts";
 import { runHook } from "./hook.ts";
 import type { Machine } from "./machine.ts";
@@ -31,7 +32,7 @@ function version(): string {
 
 const machine: Machine = {
   env: process.env,
-  now: Date.now,
+  now: systemClock,
   version: version(),
   program: join(import.meta.dirname, "main.cjs"),
   out: (text) => write(OUT, text),

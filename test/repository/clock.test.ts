@@ -24,12 +24,12 @@ function reads(node: ts.Node, object: string, name: string): boolean {
 /** The guard is a program of its own, which loads neither the service nor its settings. */
 const GUARD = "src/guard/main.ts";
 
-test("only index.ts and the guard's program read the system's clock", () => {
+test("only core/clock.ts reads the system's clock", () => {
   const isClock = (node: ts.Node): boolean =>
     reads(node, "Date", "now") ||
     (ts.isNewExpression(node) && node.expression.getText() === "Date" && !node.arguments?.length) ||
     (ts.isCallExpression(node) && node.expression.getText() === "Date");
-  assert.deepEqual(placesWhere(isClock, ["src/index.ts", GUARD]), []);
+  assert.deepEqual(placesWhere(isClock, ["src/core/clock.ts"]), []);
 });
 
 test("only config.ts and the guard's program read the environment", () => {

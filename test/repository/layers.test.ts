@@ -75,13 +75,10 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
     ],
   ],
   ["index.ts", ["core", "app.ts", "config.ts"]],
-  [
-    "cli",
-    [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "engine.ts", "index.ts", "open-engine.ts"],
-  ],
+  ["cli", [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "engine.ts", "open-engine.ts"]],
   ["cli.ts", ["cli", "guard"]],
-  ["server.ts", ["cli", "index.ts"]],
-  ["stamp.ts", ["core", "build-info.ts", "index.ts"]],
+  ["server.ts", ["cli", "core"]],
+  ["stamp.ts", ["core", "build-info.ts"]],
 ]);
 
 const RUNTIME_PACKAGES = ["yaml"];

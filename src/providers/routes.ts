@@ -33,6 +33,7 @@ export const providerRoutes = [
   route({
     method: "GET",
     path: "/providers",
+    large: "made", // as the dashboard, it may count all events of the last 24 hours
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the catalog's providers with their status",

@@ -44,7 +44,6 @@ const SHORT = [
   "GET /openapi.yaml",
   "GET /organizations/{id}",
   "GET /portal/assets/{hash}/{file}",
-  "GET /providers",
   "GET /ready",
   "GET /users/{id}",
   "GET /version",

@@ -101,6 +101,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
     }),
     route({
       ...{ ...common, ...access },
+      large: "made", // it reads tiles of every level, and computes subtrees that are not full
       path: `/${log}/consistency`,
       summary: `Prove that the ${log} log only grew`,
       description: `The hashes that show that the first \`from\` ${lines} of the tree of \`to\` ${lines} are unchanged. ${OFF}`,

@@ -25,9 +25,11 @@ function more(left: number): string {
 
 /** The conditions under which a stage ends, each as a phrase. */
 export function gateWords({ hold_minutes: hold, gates = {} }: RolloutStage): readonly string[] {
-  const { min_runtimes: least, max_denied_increase_percent: increase, max_offline: silent } = gates;
+  const { max_denied_increase_percent: increase, max_offline: silent } = gates;
+  // Without a time, the gate that holds unless another is given is the one that ends the stage.
+  const least = gates.min_runtimes ?? (hold === 0 ? 1 : undefined);
   const words = [
-    hold === undefined ? "" : `it has run for ${duration(hold * MINUTE_MS)}`,
+    hold === undefined || hold === 0 ? "" : `it has run for ${duration(hold * MINUTE_MS)}`,
     least === undefined ? "" : `${counted(least, "runtime")} or more report it`,
     increase === undefined ? "" : `denials rise by at most ${counted(increase, "point")}`,
     silent === undefined ? "" : `at most ${counted(silent, "runtime")} silent`,

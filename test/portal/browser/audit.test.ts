@@ -31,6 +31,7 @@ await app.post("/api/v1/audit", {
     },
   ],
 });
+await app.post("/api/v1/fleet/heartbeat", { name: "ada-laptop" });
 const url = `${app.url}/portal/audit`;
 
 /** Waits until the live tail has begun and the list was read again. */
@@ -104,8 +105,10 @@ browserTest("Ctrl+K finds pages and people, and leads there", async (t) => {
   const box = page.getByRole("combobox", { name: "Go to" });
   await page.getByRole("option", { name: /^Fleet/ }).waitFor();
   await page.keyboard.type("AD");
-  await page.getByRole("option", { name: /^ada/ }).waitFor();
+  await page.getByRole("option", { name: "ada Person" }).waitFor();
   assert.equal(await box.getAttribute("aria-activedescendant"), "palette-0");
+  await box.fill("ada");
+  await page.locator("#palette-0", { hasText: "Person or agent" }).waitFor(); // not the runtime
   await page.keyboard.press("Escape");
   await box.waitFor({ state: "detached" });
   await page.keyboard.press("Control+k");

@@ -133,7 +133,7 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
       names: readonly string[],
       link: (name: string) => string,
     ): Entry[] => names.map((name) => ({ kind, name, href: link(name) }));
-    show([
+    const found = [
       ...pages,
       ...among(
         text,
@@ -141,7 +141,8 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
       ),
       ...named("Runtime", ofRuntimes, runtimeLink),
       ...among(text, named("Person or agent", ofPeople, executorLink)),
-    ]);
+    ];
+    show(found.sort((a, b) => Number(isNamed(text, b)) - Number(isNamed(text, a))));
   };
   let typing: ReturnType<typeof setTimeout> | undefined;
   const findNow = (): void => {
@@ -173,13 +174,19 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
   box.focus();
 }
 
-/** The entries whose name contains a text, those that begin with it first. */
+/** Whether a text is the whole name of an entry. */
+function isNamed(text: string, { name }: Entry): boolean {
+  return name.toLowerCase() === text.toLowerCase();
+}
+
+/** The entries whose name contains a text, first that of exactly this name, then those that begin with it. */
 function among(text: string, entries: readonly Entry[]): readonly Entry[] {
   const wanted = text.toLowerCase();
-  const placeOf = ({ name }: Entry): number => name.toLowerCase().indexOf(wanted);
+  const rankOf = (entry: Entry): number =>
+    isNamed(text, entry) ? 0 : entry.name.toLowerCase().startsWith(wanted) ? 1 : 2;
   return entries
-    .filter((entry) => placeOf(entry) !== -1)
-    .sort((a, b) => Math.sign(placeOf(a)) - Math.sign(placeOf(b)))
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .sort((a, b) => rankOf(a) - rankOf(b))
     .slice(0, text === "" ? MOST : MOST_OF_KIND);
 }
 

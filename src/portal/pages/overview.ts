@@ -2,7 +2,7 @@ import type { AuditEvent, Histogram } from "../../audit/schema.ts";
 import type { DashboardCounts } from "../../dashboard/schema.ts";
 import type { FleetSummary } from "../../fleet/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
-import { count, percent, shorten } from "../format.ts";
+import { count, counted, percent, shorten } from "../format.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import { html, type Html } from "../html.ts";
 import { policyLink, providerLink } from "../page-link.ts";
@@ -129,8 +129,8 @@ function tiles({ counts }: OverviewModel): Html {
             >${count(wouldBe)} ran, and would be</a
           >`,
     )}
-    ${tile("By AI", html`<a href="/portal/audit?consumer=ai&amp;range=24h">${percent(ai, commands)}</a>`, html`<span class="note">${count(ai)} commands</span>`)}
-    ${tile("Online", html`<a href="/portal/fleet?status=online">${count(online)}</a>`, html`<span class="note">of ${count(runtimes)} runtimes</span>`)}
+    ${tile("By AI", html`<a href="/portal/audit?consumer=ai&amp;range=24h">${percent(ai, commands)}</a>`, html`<span class="note">${counted(ai, "command")}</span>`)}
+    ${tile("Online", html`<a href="/portal/fleet?status=online">${count(online)}</a>`, html`<span class="note">of ${counted(runtimes, "runtime")}</span>`)}
     ${tile(
       "Drifted",
       html`<a href="/portal/fleet?drifted=true">${count(drifted)}</a>`,

@@ -186,3 +186,10 @@ test("providers are listed by use, with escaped names and encoded links", () => 
   assert.match(page, /&quot;&gt;&lt;b&gt;/);
   assert.ok(page.indexOf("%3Cb%3E") < page.indexOf("provider=git"));
 });
+
+test("one runtime and one command are not counted as several", () => {
+  const counts = { ...EMPTY.counts, runtimes_total: 1, ai_operations: 1 };
+  const words = wordsOf({ counts });
+  assert.match(words, /of 1 runtime /);
+  assert.match(words, / 1 command /);
+});

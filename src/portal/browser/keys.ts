@@ -4,6 +4,7 @@ import { read } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { openDialog } from "./dialog.ts";
 import { parsed } from "./markup.ts";
+import { toast } from "./toast.ts";
 
 const SEQUENCE_MS = 1_500;
 
@@ -37,7 +38,7 @@ export function serveKeys(): void {
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "k") {
       event.preventDefault();
-      void servePalette();
+      openPalette();
     }
     if (isTaken(event)) return;
     const isSecond = performance.now() - startedAt < SEQUENCE_MS;
@@ -58,16 +59,36 @@ export function serveKeys(): void {
   button?.addEventListener("click", showKeys);
 }
 
-let palette: typeof PaletteModule | undefined;
-
 /**
- * Opens the palette; not above another dialog, nor on pages without navigation. It is loaded once, and then opened in
- * the same turn: the next key already belongs to it.
+ * Opens the palette; not above another dialog, nor on pages without navigation. Its module is loaded then, and takes what
+ * was typed meanwhile: the next key already belongs to the palette.
  */
-async function servePalette(): Promise<void> {
-  palette ??= (await import(new URL("./palette.js", import.meta.url).href)) as typeof PaletteModule;
+function openPalette(): void {
   if (document.querySelector("dialog[open], body.bare")) return;
-  palette.openPalette({ openDialog, parsed, read, now: serviceNow });
+  const dialog = openDialog(
+    html`<h2 id="dialog-title">Go to</h2>
+      <input
+        type="text"
+        id="palette-box"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-labelledby="dialog-title"
+        placeholder="A page, view, version, runtime or person"
+        autocomplete="off"
+        spellcheck="false"
+      />
+      <ul class="palette" id="palette-list" role="listbox" aria-labelledby="dialog-title"></ul>`,
+  );
+  const address = new URL("./palette.js", import.meta.url).href;
+  import(address).then(
+    ({ servePalette }: typeof PaletteModule) =>
+      servePalette(dialog, { parsed, read, now: serviceNow }),
+    () => {
+      dialog.close();
+      toast("The palette could not be loaded");
+    },
+  );
 }
 
 function showKeys(): void {

@@ -12,7 +12,6 @@ import { savedViews } from "../saved-views.ts";
 
 /** The parts of the page's module that the palette uses. */
 export interface PaletteTools {
-  readonly openDialog: (content: Html, className?: string) => HTMLDialogElement;
   readonly parsed: (markup: Html) => DocumentFragment;
   readonly now: () => number;
   readonly read: <T>(path: string, options?: CallOptions) => Promise<T>;
@@ -29,23 +28,8 @@ const MOST_OF_KIND = 5;
 const TYPING_MS = 120;
 const PEOPLE_MS = 7 * DAY_MS;
 
-/** Opens the palette. Arrows choose an entry, Enter follows it, and Escape closes the dialog. */
-export function openPalette({ openDialog, parsed, read, now }: PaletteTools): void {
-  const dialog = openDialog(
-    html`<h2 id="dialog-title">Go to</h2>
-      <input
-        type="text"
-        id="palette-box"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="palette-list"
-        aria-labelledby="dialog-title"
-        placeholder="A page, view, version, runtime or person"
-        autocomplete="off"
-        spellcheck="false"
-      />
-      <ul class="palette" id="palette-list" role="listbox" aria-labelledby="dialog-title"></ul>`,
-  );
+/** Serves the palette's dialog. Arrows choose an entry, Enter follows it, and Escape closes the dialog. */
+export function servePalette(dialog: HTMLDialogElement, { parsed, read, now }: PaletteTools): void {
   const box = dialog.querySelector("input");
   const list = dialog.querySelector("ul");
   if (!box || !list) return;
@@ -171,7 +155,6 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
     if (target instanceof Element && target.closest("a")) dialog.close();
   });
   void find();
-  box.focus();
 }
 
 /** Whether a text is the whole name of an entry. */

@@ -25,6 +25,8 @@ import { Retry } from "./retry.ts";
 import { toast } from "./toast.ts";
 
 const MOST_ARRIVED = 200;
+/** A list that the live tail made longer is read again. */
+const MOST_SHOWN = 10 * PAGE_EVENTS;
 const CHART_EVERY_MS = 5_000;
 
 /** The state of the audit page. Only this class changes what the page shows. */
@@ -33,6 +35,7 @@ export class AuditScreen {
   #view: AuditView = {};
   #underWay: AbortController | undefined;
   readonly #isReading: () => boolean;
+  readonly #onRead: () => void;
   #arrived: AuditEvent[] = [];
   /** Events that arrived since the load in progress began: its list may lack them. */
   #meanwhile: AuditEvent[] | undefined;
@@ -43,9 +46,13 @@ export class AuditScreen {
   #shownList = "";
   readonly #retry = new Retry();
 
-  /** @param isReading whether the reader looks or points at the rows, which must not move then */
-  constructor(isReading: () => boolean) {
+  /**
+   * @param isReading whether the reader looks or points at the rows, which must not move then
+   * @param onRead called when the list or its chart was read again
+   */
+  constructor(isReading: () => boolean, onRead: () => void) {
     this.#isReading = isReading;
+    this.#onRead = onRead;
   }
 
   /** The view that is shown or being loaded. */
@@ -102,6 +109,7 @@ export class AuditScreen {
         this.#underWay = undefined;
         this.#meanwhile = undefined;
         setBusy(false);
+        this.#onRead();
       }
     }
   }
@@ -226,17 +234,16 @@ export class AuditScreen {
 
   /** Adds the arrived events to the list. Reads the list again when they are too many. */
   showArrived(): void {
-    const arrived = this.#arrived;
-    if (!this.#model?.list || arrived.length > MOST_ARRIVED || this.#isLong()) {
+    const [model, arrived] = [this.#model, this.#arrived];
+    const length = model?.list?.events.length ?? 0;
+    if (!model?.list || arrived.length > MOST_ARRIVED || length > MOST_SHOWN) {
       // A load in progress brings them. Restarting it with every event would never end it.
       if (!this.#meanwhile) void this.load(this.#view);
       return;
     }
     this.#arrived = [];
-    const list = withArrivals(this.#model.list, arrived);
-    const hadNone = this.#model.list.total === 0;
-    this.#show({ ...this.#model, list });
-    const wait = hadNone ? 0 : this.#chartAt + CHART_EVERY_MS - performance.now();
+    this.#show({ ...model, list: withArrivals(model.list, arrived) });
+    const wait = model.list.total === 0 ? 0 : this.#chartAt + CHART_EVERY_MS - performance.now();
     clearTimeout(this.#chartTimer);
     this.#chartTimer = setTimeout(() => void this.#refreshChart(), Math.max(0, wait));
   }
@@ -265,18 +272,15 @@ export class AuditScreen {
     this.#retry.after(failed, error, () => void this.load(this.#view));
   }
 
-  /** Whether the live tail made the list so long that it should be read again. */
-  #isLong(): boolean {
-    return (this.#model?.list?.events.length ?? 0) > 10 * PAGE_EVENTS;
-  }
-
   async #refreshChart(): Promise<void> {
     this.#chartAt = performance.now();
     const { query, list } = this.#model ?? {};
     if (!query || !list) return;
     try {
       const chart = await readChart(pageSource(), query, list, pageContext().now);
-      if (this.#model?.query === query) this.#show({ ...this.#model, chart });
+      if (this.#model?.query !== query) return;
+      this.#show({ ...this.#model, chart });
+      this.#onRead();
     } catch {
       // The list matters more than the chart; the next events trigger the next attempt.
     }

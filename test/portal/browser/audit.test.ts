@@ -101,10 +101,14 @@ browserTest("fields in the search box become filters, and the address says them"
 
 browserTest("Ctrl+K finds pages and people, and leads there", async (t) => {
   const { page } = await visit(t, url);
+  const module = await holdAnswers(page, "**/palette.js");
   await page.keyboard.press("Control+k");
+  await page.keyboard.type("A");
+  await module.made;
+  module.release();
   const box = page.getByRole("combobox", { name: "Go to" });
-  await page.getByRole("option", { name: /^Fleet/ }).waitFor();
-  await page.keyboard.type("AD");
+  await page.getByRole("option", { name: /^Audit/ }).waitFor();
+  await page.keyboard.type("D");
   await page.getByRole("option", { name: "ada Person" }).waitFor();
   assert.equal(await box.getAttribute("aria-activedescendant"), "palette-0");
   await box.fill("ada");
@@ -459,6 +463,19 @@ browserTest(
     assert.deepEqual(others, []);
   },
 );
+
+browserTest("facets count what arrives while the list is live", async (t) => {
+  const live = await start(t);
+  await live.post("/api/v1/audit", { command: "first", executor: "ada" });
+  const { page } = await visit(t, `${live.url}/portal/audit?live=true`, {
+    viewport: { width: 1400, height: 860 },
+  });
+  const facets = page.locator("#audit-facets");
+  await followed(page);
+  await facets.getByRole("link", { name: "ada 1" }).waitFor();
+  await live.post("/api/v1/audit", { command: "second", executor: "ada" });
+  await facets.getByRole("link", { name: "ada 2" }).waitFor();
+});
 
 browserTest("a tail that is started during a load stays on", async (t) => {
   const { page } = await visit(t, url);

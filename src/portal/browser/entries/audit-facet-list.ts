@@ -22,7 +22,7 @@ export interface FacetTools {
 export interface FacetsOf {
   readonly view: AuditView;
   readonly now: number;
-  /** Whether the list was read again, so that its facets are, too. */
+  /** Whether the list was read again: then its facets are, too, unless the reader is about to choose one of them. */
   readonly isAnew: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function showList(
   { read, pageSource, parsed }: FacetTools,
 ): Promise<void> {
   const list = listOf(view);
-  if (!isAnew && list === shownList) return;
+  if (list === shownList && (!isAnew || panel.matches(":hover, :focus-within"))) return;
   shownList = list;
   underWay?.abort();
   const own = new AbortController();

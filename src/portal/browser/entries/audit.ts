@@ -38,7 +38,7 @@ const FRESHNESS_MS = 10_000;
 const TOP_PIXELS = 40;
 
 const content = contentElement();
-const screen = new AuditScreen(isReading);
+const screen = new AuditScreen(isReading, () => void showFacets(screen.view, screen.readAt));
 let tailing: { readonly key: string; readonly stop: AbortController } | undefined;
 let arrivals: AuditEvent[] = [];
 let scrolledTo = 0;
@@ -53,10 +53,7 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   const isSameList = screen.shows(view);
   if (before.event === undefined && view.event !== undefined) scrolledTo = scrollY;
   leaveOthers(view);
-  if (!isSameList) {
-    await screen.load(view);
-    void showFacets(screen.view, screen.readAt);
-  } else await screen.open(view);
+  await (isSameList ? screen.open(view) : screen.load(view));
   follow(screen.view);
   if (screen.view !== view) return; // the reader has moved on meanwhile
   if (view.event === undefined && before.event !== undefined) closed(before.event, isSameList);

@@ -63,7 +63,8 @@ test("a server continues with the connections that the database allows", { skip 
     assert.equal(refused.status, 503);
     return /no free connection/.test(refused.body.error) ? { ...refused, status: 1 } : refused;
   }, 1);
-  assert.deepEqual(await statuses(2_000), [503]);
+  // On a busy machine many more would not all be sent within the time that a server gives a new connection.
+  assert.deepEqual(await statuses(500), [503]);
   assert.equal((await app.get("/ready")).status, 503);
 
   await cluster.sql("ALTER ROLE few CONNECTION LIMIT 3");

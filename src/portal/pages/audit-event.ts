@@ -214,13 +214,7 @@ function shortValue(event: AuditEvent, field: keyof AuditEvent, text: string): H
     return html`<span><code data-value="${text}">${exactly(text)}</code></span>`;
   }
   if (field === "observed_decision" || field === "consumer" || field === "ai") {
-    const word =
-      field === "ai"
-        ? text === "true"
-          ? "Yes"
-          : "No"
-        : valueWords(field.replace("_decision", ""), text);
-    return html`<span><code data-value="${text}">${word}</code></span>`;
+    return html`<span><code data-value="${text}">${valueWords(field, text)}</code></span>`;
   }
   if (field !== "duration_ms") return html`<span><code>${withMarks(text)}</code></span>`;
   return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;

@@ -60,16 +60,25 @@ export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
   ),
 };
 
-/** The words for the values of fields that take few values. */
-const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  decision: { allowed: "Allowed", denied: "Denied" },
-  consumer: { human: "Person", ai: "AI", ci: "CI" },
-};
+const DECISION_WORDS = wordsOf({ allowed: "Allowed", denied: "Denied" });
+const CONSUMER_WORDS = wordsOf({ human: "Person", ai: "AI", ci: "CI" });
+/** The words for the values of filters and of fields that take few values. Maps, since clients choose the values. */
+const VALUE_WORDS = new Map([
+  ...["decision", "not_decision"].map((name) => [name, DECISION_WORDS] as const),
+  ...["observed", "not_observed", "observed_decision"].map(
+    (name) => [name, DECISION_WORDS] as const,
+  ),
+  ...["consumer", "not_consumer"].map((name) => [name, CONSUMER_WORDS] as const),
+  ["ai", wordsOf({ true: "Yes", false: "No" })],
+]);
 
-/** The words for a value of a filter, or of the field with the name of the filter. */
+function wordsOf(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(words));
+}
+
+/** The words for a value of a filter or of a field; the value itself if it has none. */
 export function valueWords(name: string, value: string): string {
-  const words = VALUE_WORDS[name.replace("not_", "").replace("observed", "decision")];
-  return words?.[value.toLowerCase()] ?? value;
+  return VALUE_WORDS.get(name)?.get(value.toLowerCase()) ?? value;
 }
 
 /** Events that are dated further ahead than this come from a clock that is wrong. */

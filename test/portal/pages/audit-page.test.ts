@@ -46,6 +46,14 @@ test("an empty result names the filters to drop and the number of events without
   assert.match(await wordsOf("?q=x1&status=lost"), /Show everything/);
 });
 
+test("a filter's value that is the name of a property is a text like others", async () => {
+  for (const name of ["constructor", "toString", "__proto__"]) {
+    for (const filter of ["decision", "consumer", "not_consumer"]) {
+      assert.ok((await wordsOf(`?${filter}=${name}`)).includes(name), `${filter}=${name}`);
+    }
+  }
+});
+
 test("the page shows the service's refusal of an invalid parameter", async () => {
   assert.match(await wordsOf("?from=never"), /From: expected a date and time, such as/);
   assert.match(

@@ -1,4 +1,5 @@
 /** Events as comma-separated values (RFC 4180), safe to open in a spreadsheet. */
+import { slicesOf } from "../core/slices.ts";
 import { parseLongJson } from "../core/long-json.ts";
 import type { Work } from "../core/work.ts";
 import { auditEvent, type AuditEvent } from "./schema.ts";
@@ -100,12 +101,9 @@ export function* longCell(text: string): Work<readonly Buffer[]> {
 
 /** Adds a text as bytes, with its quotes doubled. */
 function* addBytes(text: string, parts: Buffer[]): Work<void> {
-  for (let start = 0, end: number; start < text.length; start = end) {
-    end = start + LONG_CELL;
-    const isHalf = (text.codePointAt(end - 1) ?? 0) > 0xffff;
-    if (isHalf) end++;
-    parts.push(Buffer.from(text.slice(start, end).replaceAll(/"/g, '""')));
-    if (end < text.length) yield;
+  for (const slice of slicesOf(text, LONG_CELL)) {
+    parts.push(Buffer.from(slice.replaceAll(/"/g, '""')));
+    yield;
   }
 }
 

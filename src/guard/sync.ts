@@ -147,15 +147,15 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   throw new Error(`policy ${policy.version} is not a valid document of signalbox/policy/v1`);
 }
 
+type FetchedPolicy = Readonly<Record<"version" | "organization_id" | "yaml", string>>;
+
 /** The policy in an answer; `undefined` for the answer of another program, such as a page to sign in. */
-function policyOf(
-  text: string,
-): Readonly<Record<"version" | "organization_id" | "yaml", string>> | undefined {
+function policyOf(text: string): FetchedPolicy | undefined {
   const value = jsonOrUndefined(text);
   if (!isObject(value)) return undefined;
   const { version, organization_id, yaml } = value;
   const areTexts = [version, organization_id, yaml].every((one) => typeof one === "string");
-  return areTexts ? (value as ReturnType<typeof policyOf>) : undefined;
+  return areTexts ? (value as unknown as FetchedPolicy) : undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { capitalize } from "../core/capitalize.ts";
 import { scopesOf, type KeyScope } from "../core/key-scopes.ts";
 import { rolesFrom, type Role, type RolesMode } from "../core/roles.ts";
 import { PREFIXES, type Method, type RouteDescription, type Surface } from "../http/route.ts";
@@ -47,10 +48,6 @@ function operationId({ method, path }: RouteDescription, surface: Surface): stri
   const prefix = surface === "portal" ? [] : [surface];
   const name = words.length === 0 ? ["root"] : words;
   return method.toLowerCase() + [...prefix, ...name].map(capitalize).join("");
-}
-
-function capitalize(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 /** The credentials of an operation: none, an API key or a token, only a token, or a token in any case. */

@@ -181,7 +181,7 @@ const prepared = new WeakMap<PolicyDocument, readonly Condition[]>();
 const preparedRules = new WeakMap<Rule, Condition>();
 
 /** The conditions of the rules that are not switched off. */
-export function conditionsOf(document: PolicyDocument): readonly Condition[] {
+function conditionsOf(document: PolicyDocument): readonly Condition[] {
   const known = prepared.get(document);
   if (known) return known;
   const conditions = document.rules

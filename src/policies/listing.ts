@@ -4,6 +4,7 @@
  * parts. The entity tag of a list is computed from the hashes of its texts, so no text is read for it, and
  * only once for each state of the list.
  */
+import { slicesOf } from "../core/slices.ts";
 import { createHash } from "node:crypto";
 import type { Awaitable } from "../core/caller.ts";
 import { Yielder } from "../core/yielder.ts";
@@ -128,19 +129,9 @@ async function* partsOfPolicy(
   yielder: Yielder,
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(policy).slice(0, -1)},"yaml":"`;
-  for (const part of slicesOf(yaml)) {
+  for (const part of slicesOf(yaml, CHARACTERS_AT_ONCE)) {
     yield JSON.stringify(part).slice(1, -1);
     if (yielder.isDue) await yielder.step();
   }
   yield '"}';
-}
-
-/** Cuts a text into parts; both halves of a character outside the basic plane stay together. */
-function* slicesOf(text: string): Generator<string> {
-  for (let start = 0, end: number; start < text.length; start = end) {
-    end = start + CHARACTERS_AT_ONCE;
-    const isHalf = (text.codePointAt(end - 1) ?? 0) > 0xffff;
-    if (isHalf) end++;
-    yield text.slice(start, end);
-  }
 }

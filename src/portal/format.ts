@@ -16,11 +16,6 @@ export function count(value: number): string {
   return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");
 }
 
-/** Writes a word with a capital. */
-export function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
 /** Writes a number of things: `1 event`, `12 345 events`. */
 export function counted(number: number, one: string, many = `${one}s`): string {
   return number === 1 ? `1 ${one}` : `${count(number)} ${many}`;

@@ -2,6 +2,7 @@
  * Completes keys and values of policies of the schema `signalbox/policy/v1`. It reads lines by their look, as the
  * highlighter does, so that it works while the document is not valid.
  */
+import { consumers } from "../../core/decision.ts";
 import {
   MATCH_KEYS,
   PATTERN_KEYS,
@@ -26,7 +27,6 @@ export interface Completion {
 
 const MOST_WORDS = 50;
 const EFFECTS = ["allow", "deny"];
-const CONSUMERS = ["human", "ai", "ci"];
 /** Keys with a block below them; a space behind their colon would be in the way. */
 const CONTAINERS = new Set(["rules", "tests", "match", "except", "commands", "metadata"]);
 
@@ -127,7 +127,7 @@ function valuesOf(
       return ["true", "false"];
     case "consumer":
     case "consumers":
-      return CONSUMERS;
+      return consumers;
     case "provider":
     case "providers":
       return providers;

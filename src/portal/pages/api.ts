@@ -1,3 +1,4 @@
+import { capitalize } from "../../core/capitalize.ts";
 import { filterQuery } from "../../audit/filter.ts";
 import type { Schema } from "../../core/schema.ts";
 import { bodySchema, type OneReplyShape, type RouteDescription } from "../../http/route.ts";
@@ -78,7 +79,7 @@ function byTag(rows: readonly Siblings[]): ReadonlyMap<string, readonly Siblings
 
 function group(tag: string, rows: readonly Siblings[], service: ServiceDescription): Html {
   return html`<section aria-labelledby="tag-${tag}" data-group>
-    <h2 id="tag-${tag}">${tag.charAt(0).toUpperCase() + tag.slice(1)}</h2>
+    <h2 id="tag-${tag}">${capitalize(tag)}</h2>
     <p>${TAG_DESCRIPTIONS.get(tag)}</p>
     ${rows.map((siblings) => entry(siblings, service))}
   </section>`;

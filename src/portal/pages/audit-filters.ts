@@ -1,3 +1,4 @@
+import { consumers, decisions } from "../../core/decision.ts";
 import { FILTERED_FIELDS } from "../../audit/event-fields.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
@@ -31,10 +32,8 @@ const TEXTS = [
   ...FILTERED_FIELDS.filter(({ type }) => type === "text"),
 ] as const;
 
-const DECISIONS = [
-  ["ALLOWED", "Allowed"],
-  ["DENIED", "Denied"],
-] as const;
+const DECISIONS = decisions.map((one) => [one, valueWords("decision", one)] as const);
+const CONSUMERS = consumers.map((one) => [one, valueWords("consumer", one)] as const);
 
 /** The form of filters. It works without modules; with them no button is needed. */
 export function auditFilters(view: AuditView, providers?: readonly string[]): Html {
@@ -55,11 +54,7 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
         />
       </div>
       ${choice("decision", view, "Any decision", DECISIONS)}
-      ${choice("consumer", view, "Any consumer", [
-        ["human", "Person"],
-        ["ai", "AI"],
-        ["ci", "CI"],
-      ])}
+      ${choice("consumer", view, "Any consumer", CONSUMERS)}
       <button type="submit" class="without-modules">Search</button>
     </div>
     ${(["range", ...EXCLUSIONS] as const).map((name) => hidden(name, view[name]))}

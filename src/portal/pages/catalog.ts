@@ -1,8 +1,9 @@
+import { capitalize } from "../../core/capitalize.ts";
 import type { Capability } from "../../catalog/schema.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Provider, ProviderStatus } from "../../providers/schema.ts";
-import { capital, count, shorten } from "../format.ts";
+import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { option, searchField } from "./fields.ts";
 import { CATALOG_PATH, executorLink, providerLink, runtimeLink } from "../page-link.ts";
@@ -243,7 +244,7 @@ function statusForm({ status, overridden }: Provider): Html {
     <div>
       <label for="status">Set the status by hand</label>
       <select id="status" name="status" aria-describedby="status-hint">
-        ${STATUSES.map((one) => option(one, capital(one), status))}
+        ${STATUSES.map((one) => option(one, capitalize(one), status))}
       </select>
     </div>
     <button type="submit">Set</button>

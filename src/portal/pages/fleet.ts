@@ -1,3 +1,4 @@
+import { capitalize } from "../../core/capitalize.ts";
 import { isDrifted } from "../../fleet/drift.ts";
 import { FLEET_SORTS, type FleetSort } from "../../fleet/order.ts";
 import {
@@ -9,7 +10,7 @@ import {
 import { labelsIn, labelTexts, MOST_LABELS } from "../../core/labels.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
-import { capital, count, counted, shorten } from "../format.ts";
+import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, option, searchField, textField } from "./fields.ts";
 import { isAllowed } from "../withheld.ts";
@@ -145,7 +146,7 @@ function filters({ query, summary }: FleetModel): Html {
   const versions = new Map(reported.map(({ version, runtimes }) => [version, runtimes]));
   if (query.policy && !versions.has(query.policy)) versions.set(query.policy, 0);
   const statuses = STATUSES.map((status) =>
-    option(status, `${capital(status)} (${count(summary[status])})`, query.status),
+    option(status, `${capitalize(status)} (${count(summary[status])})`, query.status),
   );
   const policies = [...versions.keys()].sort().map((version) => {
     const name = version === active ? `${version}, active` : version;

@@ -1,7 +1,8 @@
+import { capitalize } from "../../core/capitalize.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine, type ShownRequest } from "../curl.ts";
-import { ago, capital, exactly } from "../format.ts";
+import { ago, exactly } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import type { Withheld } from "../withheld.ts";
 
@@ -35,7 +36,7 @@ export type Tone = "ok" | "bad" | "warn" | "idle" | "none";
 
 /** The word for a state. Colour and shape only repeat it. */
 export function badge(word: string, tone: Tone): Html {
-  return html`<span class="badge ${tone}">${capital(word)}</span>`;
+  return html`<span class="badge ${tone}">${capitalize(word)}</span>`;
 }
 
 /** The badge of the decision on an event, or of a policy in observe mode. */

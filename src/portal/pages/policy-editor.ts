@@ -1,3 +1,4 @@
+import { consumers } from "../../core/decision.ts";
 import type { Work } from "../../core/work.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
@@ -180,9 +181,9 @@ function* escaped(text: string): Work<readonly Html[]> {
 function simulator(): Html {
   const field = (name: string, label: string, placeholder: string): Html =>
     textField({ id: `try-${name}`, name, label, placeholder, isOptional: true });
-  const consumers = [
+  const choices = [
     option("", "Not said"),
-    ["human", "ai", "ci"].map((one) => option(one, valueWords("consumer", one))),
+    consumers.map((one) => option(one, valueWords("consumer", one))),
   ];
   return card(
     "try-title",
@@ -209,7 +210,7 @@ function simulator(): Html {
           <summary>Who runs it, and on what</summary>
           ${field("provider", "Provider", "the command's first word")}
           ${field("capability", "Capability", "git/push")}
-          ${choice({ id: "try-consumer", name: "consumer", label: "Consumer", options: consumers })}
+          ${choice({ id: "try-consumer", name: "consumer", label: "Consumer", options: choices })}
           ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
         </details>
         <div class="try">

@@ -41,6 +41,11 @@ export class Ledger {
   next(): number {
     return ++this.#count;
   }
+
+  /** Whether an event, a publish and a key were acknowledged: before that, a kill would test too little. */
+  hasEach(): boolean {
+    return this.stored.size > 0 && this.published.size > 0 && this.keys.size > 0;
+  }
 }
 
 /** Sends writes and records those that were acknowledged. Throws when the connection breaks. */

@@ -74,7 +74,7 @@ test(
       }
     };
     const reached = async (count: number): Promise<void> => {
-      while (answers < count && !isOver) await wait(1);
+      while ((answers < count || !ledger.hasEach()) && !isOver) await wait(1);
     };
     const killSome = async (): Promise<void> => {
       await reached(answers + random() * MOST_WRITES);
@@ -105,7 +105,7 @@ test(
       await compare(send, ledger);
       await compareEveryEntry(send);
     }
-    assert.ok(ledger.stored.size > ROUNDS && ledger.published.size > 0 && ledger.keys.size > 0);
+    assert.ok(ledger.hasEach());
     // A request has the rest signed.
     for (const log of ["audit", "activity"]) {
       const { text } = await send("GET", `/${log}?limit=1`, undefined);

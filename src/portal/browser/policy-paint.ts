@@ -1,6 +1,7 @@
 import type { PolicyProblem } from "../../policies/schema.ts";
-import { html, type Html } from "../html.ts";
-import { colouredToken, DOCUMENT_CHARACTERS, LONGEST_COLOURED } from "../pages/policy-text.ts";
+import { html } from "../html.ts";
+import { paintedLines } from "../pages/painted-lines.ts";
+import { DOCUMENT_CHARACTERS } from "../pages/policy-text.ts";
 import { highlighter, type Token } from "../yaml-highlight.ts";
 import { parsed } from "./markup.ts";
 
@@ -43,25 +44,12 @@ export function servePaint(
     const height = parseFloat(getComputedStyle(area).lineHeight);
     const first = Math.max(0, Math.floor(area.scrollTop / height) - BEYOND);
     const end = Math.min(lines.length, first + Math.ceil(area.clientHeight / height) + 2 * BEYOND);
-    const shown = Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i);
     const top = first * height - area.scrollTop;
-    paint.replaceChildren(parsed(html`${shown.map((at) => html`${line(at)}${"\n"}`)}`));
+    const { text, numbers } = paintedLines({ lines, tokens, problems }, first, end);
+    paint.replaceChildren(parsed(text));
     paint.style.transform = `translate(${-area.scrollLeft}px, ${top}px)`;
-    gutter.replaceChildren(parsed(html`<div>${shown.map((at) => number(at + 1))}</div>`));
+    gutter.replaceChildren(parsed(html`<div>${numbers}</div>`));
     (gutter.firstChild as HTMLElement).style.transform = `translateY(${top}px)`;
-  };
-  const line = (at: number): Html => {
-    const text = lines[at] ?? "";
-    const problem = problems.get(at + 1);
-    const found = text.length <= LONGEST_COLOURED ? tokens?.[at] : undefined;
-    const content = found?.map(colouredToken) ?? text;
-    if (!problem) return html`${content}`;
-    return html`<u>${content}</u> <i>${problem.message}</i>`;
-  };
-  const number = (at: number): Html => {
-    const problem = problems.get(at);
-    if (!problem) return html`${at}${"\n"}`;
-    return html`<b data-line="${at}" title="${problem.message}">${at}</b>${"\n"}`;
   };
   gutter.addEventListener("click", ({ target }) => {
     const at = target instanceof HTMLElement ? target.dataset["line"] : undefined;

@@ -12,6 +12,7 @@ import { breadcrumb, card, type PageContext, shellLines } from "./parts.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 import { publishRequest } from "./first-steps.ts";
+import { openingLines } from "./painted-lines.ts";
 import { observeNotice } from "./policy-text.ts";
 import { replayCard } from "./policy-replay.ts";
 
@@ -77,7 +78,11 @@ export function startingText({ base }: Pick<PolicyEditorModel, "base">): string 
 
 /** Renders the editor with its checks, simulator and changes. */
 function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
-  const text = yield* escaped(startingText(model));
+  const start = startingText(model);
+  const text = yield* escaped(start);
+  const opening = openingLines(start);
+  const painted = html`${"\n"}${opening.text}`; // the first line break of a "pre" is dropped
+  const numbers = html`<div class="needs-modules">${opening.numbers}</div>`;
   const { active } = model;
   return html`<div class="page-head">
       ${breadcrumb(POLICIES_PATH, "Policies")}
@@ -119,9 +124,9 @@ function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
           <h2 id="editor-title"><label for="yaml">Policy document</label></h2>
           <span id="verdict" class="small faint needs-modules" role="status">Checking…</span>
         </header>
-        <div id="observes">${observeNotice(startingText(model), "This text")}</div>
+        <div id="observes">${observeNotice(start, "This text")}</div>
         <div class="editor">
-          <pre class="gutter" id="gutter" aria-hidden="true"></pre>
+          <pre class="gutter" id="gutter" aria-hidden="true">${numbers}</pre>
           <div class="text">
             <textarea
               id="yaml"
@@ -135,7 +140,7 @@ function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
               data-search
             >
 ${text}</textarea>
-            <pre class="paint" id="paint" aria-hidden="true"></pre>
+            <pre class="paint needs-modules" id="paint" aria-hidden="true">${painted}</pre>
             <ul class="words" id="words" role="listbox" aria-label="Completions" hidden></ul>
           </div>
         </div>

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { operationsOf } from "../../src/metadata/operations.ts";
 import { curlLine } from "../../src/portal/curl.ts";
-import { exampleRequest } from "../../src/portal/pages/example-request.ts";
+import { exampleRequest } from "../../src/portal/server/example-request.ts";
 import { sampleRows } from "../metadata/sample-rows.ts";
 
 const operations = operationsOf(sampleRows, ["public", "v1", "portal"]);

@@ -27,7 +27,7 @@ import { organizations } from "../pages/access-organizations.ts";
 import { organizationSettings } from "../pages/access-settings.ts";
 import { users } from "../pages/access-users.ts";
 import { agents } from "../pages/agents.ts";
-import { apiPage } from "../pages/api.ts";
+import { apiPage } from "./api-page.ts";
 import { catalog } from "../pages/catalog.ts";
 import { executor } from "../pages/executor.ts";
 import { fleet } from "../pages/fleet.ts";
@@ -37,7 +37,7 @@ import { policyEditor } from "../pages/policy-editor.ts";
 import { rollouts } from "../pages/rollouts.ts";
 import { rule } from "../pages/rule.ts";
 import { runtime } from "../pages/runtime.ts";
-import { signInPage } from "../pages/sign-in.ts";
+import { signInPage } from "./sign-in-page.ts";
 import { ROLLOUTS_PATH } from "../page-link.ts";
 import type { StoreNeeds } from "./store-source.ts";
 

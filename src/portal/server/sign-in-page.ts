@@ -1,6 +1,6 @@
 import { html, type Html } from "../html.ts";
-import { shellLines } from "./parts.ts";
-import { textField } from "./fields.ts";
+import { shellLines } from "../pages/parts.ts";
+import { textField } from "../pages/fields.ts";
 
 const FIRST_ADMIN = `ADMIN_EMAIL=you@example.com \\
 ADMIN_PASSWORD='at least 10 characters' \\

@@ -1,6 +1,6 @@
 import type { ObjectSchema, Schema } from "../../core/schema.ts";
 import { html, prose, type Html } from "../html.ts";
-import { table } from "./parts.ts";
+import { table } from "../pages/parts.ts";
 
 /** All schemas with a title, those inside the given ones too, in the order of their titles. */
 export function titledSchemas(schemas: Iterable<Schema>): ReadonlyMap<string, Schema> {

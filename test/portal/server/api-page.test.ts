@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operationsOf } from "../../../src/metadata/operations.ts";
 import { PortalAssets } from "../../../src/portal/server/assets.ts";
-import { apiPage } from "../../../src/portal/pages/api.ts";
+import { apiPage } from "../../../src/portal/server/api-page.ts";
 import { sampleRows } from "../../metadata/sample-rows.ts";
 import { routes } from "../../../src/routes.ts";
 import { describeService } from "../../support/service-description.ts";

@@ -15,8 +15,8 @@ import { TAG_DESCRIPTIONS } from "../../metadata/tags.ts";
 import { curlLine } from "../curl.ts";
 import { exampleRequest } from "./example-request.ts";
 import { html, prose, type Html } from "../html.ts";
-import { layOut, type PortalFrame } from "../server/layout.ts";
-import { shellLines } from "./parts.ts";
+import { layOut, type PortalFrame } from "./layout.ts";
+import { shellLines } from "../pages/parts.ts";
 import { fieldTable, threeColumns, titledSchemas, typeName } from "./schema-tables.ts";
 
 /** The operations of one row: the same call on each of its surfaces. */

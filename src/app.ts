@@ -95,7 +95,8 @@ async function open(
   const served: Served = { service: await openService(parts) };
   opened.add(() => served.service.close());
   const listener = config.demo ? renewedDaily(served, parts, opened) : served.service.listener;
-  const socket = await listen(listener, config, parts.requestIds).catch((error: unknown) => {
+  const address = { ...config, limits: substitutes.limits };
+  const socket = await listen(listener, address, parts.requestIds).catch((error: unknown) => {
     throw addressFault(error as NodeJS.ErrnoException, config);
   });
   opened.add(() => {

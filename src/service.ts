@@ -32,6 +32,7 @@ import { hostRule } from "./http/host-rule.ts";
 import { createListener } from "./http/listener.ts";
 import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
+import type { Address } from "./http/server.ts";
 import { Turns } from "./core/turns.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
@@ -72,6 +73,8 @@ export interface Substitutes {
   readonly openEngine?: OpenEngine;
   /** By default, hashes at their full cost. */
   readonly passwords?: Passwords;
+  /** Limits of requests before they reach the listener. */
+  readonly limits?: Address["limits"];
 }
 
 /** The parts that a service is opened with; they outlive its replacement. */

@@ -45,8 +45,8 @@ export interface Address {
   readonly maxConnections?: number;
   /** The number of proxies in front; behind proxies, connections are not counted by address. */
   readonly trustProxy?: number;
-  /** Other limits, for tests, which cannot wait for a minute. */
-  readonly limits?: Partial<typeof LIMITS>;
+  /** Other limits, for tests. */
+  readonly limits?: Partial<typeof LIMITS> | undefined;
 }
 
 /**

@@ -191,9 +191,10 @@ test("concurrent reports make one row for each name", async (t) => {
 test("a long fleet is listed whole", async (t) => {
   const app = await start(t);
   for (let from = 0; from < 1200; from += 100) {
-    await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) => beat(app, { name: `runtime-${from + n}` })),
     );
+    for (const { status, text } of answers) assert.equal(status, 200, text);
   }
   const instances = await fleet(app);
   assert.equal(new Set(instances.map(({ name }) => name)).size, 1200);

@@ -1,4 +1,5 @@
 import { Agent, request as send, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 
 export type SentHeaders = Readonly<Record<string, string>>;
@@ -17,15 +18,23 @@ export interface Answer {
 export type SentBody = unknown;
 
 /**
- * An idle connection is closed after this time, before the server closes it. Without a time of its own, the
- * agent of Node keeps a connection until it sees the server's end: while other tests occupy the process for
- * longer than the server waits, the next request would go out on a connection that the server has just closed.
+ * A connection is not used again this long after its last request was sent: the server closes idle connections
+ * after 65 seconds. The agent's own timeout would not do: while a test occupies the process for that long, its
+ * timers do not run, and the next request goes out before them, on a connection that the server is about to close.
  */
-const IDLE_MS = 30_000;
+const REUSED_MS = 30_000;
 
 /** A small HTTP client that sends a path exactly as given: `fetch` would normalize it. */
 export class Client {
-  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
+  readonly #now: () => number;
+  readonly #agent = new Agent({ keepAlive: true });
+  /** The time at which the last request was sent on each connection. */
+  readonly #usedAt = new WeakMap<Socket, number>();
+
+  /** @param now the time in milliseconds, from any beginning */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Sends one request and reads the whole answer. */
   async request(
@@ -42,9 +51,11 @@ export class Client {
       sent["content-type"] ??= "application/json";
       if (sent["transfer-encoding"] === undefined) sent["content-length"] ??= String(bytes.length);
     }
+    this.#closeIdle();
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = send({ hostname, port, method, path, headers: sent, agent: this.#agent });
       outgoing.once("response", resolve).once("error", reject);
+      outgoing.once("socket", (socket) => this.#usedAt.set(socket, this.#now()));
       outgoing.end(bytes);
     });
     return answerOf(response, await buffer(response));
@@ -52,6 +63,13 @@ export class Client {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  #closeIdle(): void {
+    const oldest = this.#now() - REUSED_MS;
+    for (const socket of Object.values(this.#agent.freeSockets).flat()) {
+      if (socket && (this.#usedAt.get(socket) ?? 0) < oldest) socket.destroy();
+    }
   }
 }
 

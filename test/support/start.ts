@@ -28,6 +28,13 @@ export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.pa
 /** Scrypt's N; the service's own value would take a third of the time of all tests. */
 const QUICK_COST = 2 ** 8;
 
+/**
+ * The service and its clients run in one thread here. On a loaded machine it can work for more than ten seconds
+ * between the arrival of a connection and the reading of its request, such as on the contract. The server would
+ * then refuse a request that was sent in time.
+ */
+const NO_TIMEOUTS = { headersTimeout: 0, requestTimeout: 0 };
+
 /** An engine that tests use in place of the files. */
 export type TestEngine = OpenEngine & {
   /** Runs statements on the engine's database. */
@@ -142,6 +149,7 @@ export class App {
     const passwords = this.#passwords;
     this.#running = await openApp(config, () => this.#now, writeLog, {
       passwords,
+      limits: NO_TIMEOUTS,
       ...(this.#openEngine && { openEngine: this.#openEngine }),
     });
     this.#contract = undefined;

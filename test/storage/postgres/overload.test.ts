@@ -63,7 +63,7 @@ test("a server continues with the connections that the database allows", { skip 
     assert.equal(refused.status, 503);
     return /no free connection/.test(refused.body.error) ? { ...refused, status: 1 } : refused;
   }, 1);
-  // On a busy machine many more would not all be sent within the time that a server gives a new connection.
+  // While a server is busy, the kernel keeps 1,024 new connections for it. It drops further ones, and resets some later.
   assert.deepEqual(await statuses(500), [503]);
   assert.equal((await app.get("/ready")).status, 503);
 

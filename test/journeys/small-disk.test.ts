@@ -126,7 +126,7 @@ for (const [what, take, give] of [
     const dataDir = join(disk.path, "data");
     const acknowledged = await fillAndGoOn(
       dataDir,
-      () => disk[take](LEFT_KIB),
+      () => disk[take](LEFT_KIB, join(dataDir, "organizations/default/audit/000000000001.jsonl")),
       () => disk[give](),
     );
     disk.unmount();

@@ -1,14 +1,12 @@
 /** Real file systems of a few MiB, for tests that may mount one; other tests are skipped with a message. */
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 
-const MIB = 1 << 20;
 const BLOCK_BYTES = 4096;
-/** `packed_meta_blocks` puts all metadata of ext4, including the journal, into this part. */
-const METADATA_BYTES = 8 * MIB;
+const BLOCK_KIB = BLOCK_BYTES / 1024;
 /** The directory of a tmpfs in which an ext4 is mounted. */
 const MOUNTED = "mounted";
 
@@ -23,7 +21,7 @@ export async function mountTmpfs(t: TestContext, mebibytes: number): Promise<str
   return done === undefined ? undefined : path;
 }
 
-/** An ext4 with a journal, in a sparse file on a tmpfs. */
+/** An ext4 with a journal, in a file on a tmpfs. */
 export class Ext4 {
   readonly path: string;
   readonly #below: string;
@@ -43,10 +41,9 @@ export class Ext4 {
     await mkdir(disk.path);
     const image = disk.#image;
     if (run(t, "truncate", "-s", "16M", image) === undefined) return undefined;
-    const layout = "packed_meta_blocks=1,lazy_itable_init=0,lazy_journal_init=0";
-    const options = ["-q", "-F", "-b", String(BLOCK_BYTES), "-J", "size=4", "-E", layout];
+    const options = ["-q", "-F", "-b", String(BLOCK_BYTES), "-J", "size=4", "-m", "0"];
     if (run(t, "mkfs.ext4", ...options, image) === undefined) return undefined;
-    await occupy(image, METADATA_BYTES);
+    execFileSync("fallocate", ["--length", "16M", image]);
     return (await disk.mount()) ? disk : undefined;
   }
 
@@ -78,9 +75,25 @@ export class Ext4 {
     execFileSync("umount", [this.path], { stdio: "pipe" });
   }
 
-  /** Fills the file system below, except for some KiB, so that writes beyond them fail. */
-  async takeRoomBelow(leftKib: number): Promise<void> {
-    await fill(join(this.#below, "filler"), leftKib);
+  /**
+   * Lets a file grow by some KiB, and fails all that is written to it beyond them. The other blocks of the ext4 have
+   * their room below: the kernel writes metadata at any time, and ends the journal of a disk where that fails.
+   */
+  async takeRoomBelow(leftKib: number, path: string): Promise<void> {
+    const { size } = await stat(path);
+    const end = Math.ceil(size / BLOCK_BYTES);
+    const reserved = ["--keep-size", "--offset", String(end * BLOCK_BYTES), "--length", "2M", path];
+    execFileSync("fallocate", reserved);
+    await fill(join(this.path, "filler"), 64);
+    for (const { first, last, place } of extentsOf(path)) {
+      const from = Math.max(first, end + leftKib / BLOCK_KIB);
+      if (from > last) continue;
+      const offset = String((place + from - first) * BLOCK_BYTES);
+      const length = String((last + 1 - from) * BLOCK_BYTES);
+      const hole = ["--punch-hole", "--offset", offset, "--length", length, this.#image];
+      execFileSync("fallocate", hole);
+    }
+    await fill(join(this.#below, "filler"), 0);
   }
 
   async giveRoomBelow(): Promise<void> {
@@ -97,16 +110,20 @@ export class Ext4 {
   }
 }
 
-/** Writes the beginning of a sparse file again unchanged, so that its blocks are allocated. */
-async function occupy(path: string, bytes: number): Promise<void> {
-  const file = await open(path, "r+");
-  try {
-    const buffer = Buffer.alloc(bytes);
-    await file.read(buffer, 0, bytes, 0);
-    await file.write(buffer, 0, bytes, 0);
-  } finally {
-    await file.close();
-  }
+/** A part of a file that lies in one piece on its device, in blocks. */
+interface Extent {
+  readonly first: number;
+  readonly last: number;
+  /** The block of the device. */
+  readonly place: number;
+}
+
+function extentsOf(path: string): readonly Extent[] {
+  const told = execFileSync("filefrag", ["-s", "-v", `-b${BLOCK_BYTES}`, path]).toString();
+  return Array.from(told.matchAll(/^ *\d+: *(\d+)\.\. *(\d+): *(\d+)\.\./gm), (found) => {
+    const [first = NaN, last = NaN, place = NaN] = found.slice(1).map(Number);
+    return { first, last, place };
+  });
 }
 
 /** Writes a file that fills its file system, except for some KiB. */

@@ -40,8 +40,8 @@ interface CommandEntry<Kept> {
   readonly known: Map<FactClass, Kept | NotReplayable>;
 }
 
-/** Commands of more rules are decided by the whole documents. */
-const MOST_RULES = 64;
+/** The cost of choosing or leaving out a rule. */
+const RULE_STEPS = 5;
 /** The patterns of all excerpts; when they are used up, the whole documents decide other commands. */
 const MOST_PATTERNS = 200_000;
 
@@ -138,13 +138,15 @@ export class Judge<Kept extends object> {
   }
 
   #excerptOf({ positions }: Relevant): Excerpt {
-    if (positions.length > MOST_RULES) return this.#whole;
+    if (positions === undefined) return this.#whole;
     const name = positions.join();
     const found = this.#excerpts.get(name);
     if (found) return found;
+    if (this.#patternsLeft < 0) return this.#whole;
     const { candidate, base } = this.#documents;
     const chosen = new Set(positions);
     const start = candidate.rules.length;
+    this.#work.spend(RULE_STEPS * (start + (base?.rules.length ?? 0)));
     const excerpted = {
       candidate: { ...candidate, rules: candidate.rules.filter((_, at) => chosen.has(at)) },
       base: base && { ...base, rules: base.rules.filter((_, at) => chosen.has(start + at)) },

@@ -13,10 +13,13 @@ import type { RecordedCommand } from "./reasons.ts";
 /** Positions of rules in a list. */
 type Positions = number[];
 
+/** More rules for one command are not listed: the whole document decides it. */
+export const MOST_RULES = 64;
+
 /** The rules that can decide a command. */
 export interface Relevant {
-  /** Their positions, in order. */
-  readonly positions: readonly number[];
+  /** Their positions, in order; `undefined` if there are more than `MOST_RULES`. */
+  readonly positions: readonly number[] | undefined;
   /**
    * The results of all comparisons with the command: commands for which they are equal are decided alike. `undefined` if
    * one of the rules also compares programs with its providers.
@@ -36,7 +39,7 @@ type Lists<Pattern> = Map<string, Listed<Pattern>>;
 
 /** Rules by their patterns, to be compared with many commands. A pattern of several rules is compared once. */
 export class RelevantRules {
-  readonly #count: number;
+  /** The rules that may decide any command. */
   readonly #always: Positions = [];
   readonly #exact: Lists<string> = new Map();
   /** By their first word. */
@@ -45,6 +48,8 @@ export class RelevantRules {
   readonly #providers: readonly Listed<Glob>[];
   /** The rules that compare programs with providers, themselves or in an exception. */
   readonly #withProviders: ReadonlySet<number>;
+  /** Whether one of `#always` does. */
+  readonly #isAlwaysByProvider: boolean;
   readonly #work: StepBudget;
 
   /** @param work counts the splitting and the comparisons */
@@ -69,26 +74,34 @@ export class RelevantRules {
     }
     for (const one of prefixes.values()) {
       const first = one.pattern[0];
-      if (first === undefined) this.#always.push(...one.rules);
-      else this.#prefixes.set(first, [...(this.#prefixes.get(first) ?? []), one]);
+      if (first === undefined) for (const rule of one.rules) this.#always.push(rule);
+      else {
+        const ofWord = this.#prefixes.get(first) ?? [];
+        ofWord.push(one);
+        this.#prefixes.set(first, ofWord);
+      }
     }
     this.#globs = [...globs.values()];
     this.#providers = [...providers.values()];
     const hasProviders = ({ match, except = [] }: Rule): boolean =>
       [match, ...except].some((one) => one.providers !== undefined);
     this.#withProviders = new Set(rules.flatMap((rule, at) => (hasProviders(rule) ? [at] : [])));
-    this.#count = rules.length;
+    this.#isAlwaysByProvider = this.#always.some((at) => this.#withProviders.has(at));
     this.#work = work;
   }
 
   /** The rules that can decide a command whose text is known. */
   for({ command = "", provider }: RecordedCommand): Relevant {
     const text = command.trim();
-    const found = new Uint8Array(this.#count);
+    const found = new Set<number>(); // beside those of `#always`, which may be thousands
+    let isByProvider = this.#isAlwaysByProvider;
     const add = (rules: Positions): void => {
-      for (const rule of rules) found[rule] = 1;
+      this.#work.spend(COMPARISON_STEPS * rules.length);
+      for (const rule of rules) {
+        found.add(rule);
+        isByProvider ||= this.#withProviders.has(rule);
+      }
     };
-    add(this.#always);
     if (provider !== undefined) this.#addByProgram(provider, add);
     let compared: string | undefined; // most commands have forms with one and the same text
     let resultOfText = "";
@@ -108,11 +121,13 @@ export class RelevantRules {
       ofRequired.add(forms.map(compare).join("+"));
     };
     const isComplete = splitCommand(text, { suspected, required }, this.#work);
-    const positions: number[] = [];
-    for (let at = 0; at < found.length; at++) if (found[at] === 1) positions.push(at);
-    if (positions.some((at) => this.#withProviders.has(at)))
-      return { positions, results: undefined };
-    const results = [isComplete, positions, whole, sorted(ofSuspected), sorted(ofRequired)];
+    const positions =
+      this.#always.length + found.size > MOST_RULES
+        ? undefined
+        : [...this.#always, ...found].sort((a, b) => a - b);
+    if (isByProvider) return { positions, results: undefined };
+    // The positions follow from the results.
+    const results = [isComplete, whole, sorted(ofSuspected), sorted(ofRequired)];
     return { positions, results: results.join(";") };
   }
 

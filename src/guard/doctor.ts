@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MINUTE_MS } from "../core/clock.ts";
@@ -7,9 +7,10 @@ import { printable } from "../core/printable.ts";
 import { AGENT_SETTINGS, type AgentSettings, hookCommand } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy } from "./policy-file.ts";
+import { openRegular } from "./regular-file.ts";
 import { Service } from "./service.ts";
 import { commandLine, readJson, settingsFiles } from "./setup.ts";
-import { SPOOL_FILES } from "./spool.ts";
+import { APPEND, SPOOL_FILES } from "./spool.ts";
 
 const DEADLINE_MS = 10_000;
 const EVENT_BYTES = 16 << 10;
@@ -94,13 +95,13 @@ function policyState(directory: string, api: string, now: number): Finding {
 function spoolState(directory: string): Finding {
   const trial = join(directory, `doctor.${process.pid}.tmp`);
   try {
-    closeSync(openSync(join(directory, CURRENT), "a", 0o600));
+    closeSync(openRegular(join(directory, CURRENT), APPEND));
     writeFileSync(trial, " ".repeat(EVENT_BYTES), { mode: 0o600, flush: true });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     return [
       false,
-      `spool: events cannot be kept (${code}): make "${directory}" writable, or free space`,
+      `spool: events cannot be kept (${code ?? message}): make "${directory}" writable, or free space`,
     ];
   } finally {
     rmSync(trial, { force: true });

@@ -1,4 +1,5 @@
 import { readSync } from "node:fs";
+import { printableLines } from "../core/printable.ts";
 import { isObject } from "../core/validate.ts";
 import type { Ruling } from "./decide.ts";
 import { Guard, type Machine } from "./machine.ts";
@@ -57,7 +58,7 @@ function answer(
     if (permission && failsClosed) machine.out(`${JSON.stringify(permission)}\n`);
     return 0;
   }
-  const sentence = `Denied by Signalbox: ${refusal}`;
+  const sentence = printableLines(`Denied by Signalbox: ${refusal}`);
   if (denial === "exit") {
     machine.error(`${sentence}\n`);
     return REFUSED;

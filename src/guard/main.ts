@@ -7,6 +7,7 @@
 import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../core/clock.ts";
+import { printableLines } from "../core/printable.ts";
 import { runExec } from "./exec.ts";
 import { runHook } from "./hook.ts";
 import type { Machine } from "./machine.ts";
@@ -36,7 +37,7 @@ const machine: Machine = {
   version: version(),
   program: join(import.meta.dirname, "main.cjs"),
   out: (text) => write(OUT, text),
-  error: (text) => write(ERROR, text),
+  error: (text) => write(ERROR, printableLines(text)), // reasons and names come from policies and files
 };
 
 const given = process.argv.slice(process.argv[2] === "guard" ? 3 : 2);

@@ -1,11 +1,14 @@
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { PolicyDocument } from "../policies/evaluate.ts";
 import { ownershipFault } from "./directory.ts";
+import { openRegular, readOpened } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** The version of the file's format; guards of other versions may write other formats. */
 const FORMAT = 1;
+/** Far more than a checked document of 1 MiB takes. */
+const MAX_BYTES = 64 << 20;
 
 /** The active policy as the guard keeps it, checked and ready to decide. */
 export interface GuardPolicy {
@@ -30,18 +33,18 @@ export function readPolicy(directory: string, api: string): GuardPolicy | string
   const path = join(directory, "policy.json");
   let text: string;
   try {
-    const file = openSync(path, "r");
+    const file = openRegular(path, constants.O_RDONLY);
     try {
       const fault = ownershipFault("the policy", path, fstatSync(file));
       if (fault !== undefined) return fault;
-      text = readFileSync(file, "utf8");
+      text = readOpened(file, path, MAX_BYTES);
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return "no policy has been fetched yet: run signalbox guard sync";
-    return `the policy cannot be read: ${code}`;
+    return `the policy cannot be read: ${code ?? message}`;
   }
   return checked(text, api);
 }

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../core/validate.ts";
+import { readRegular } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { Service } from "./service.ts";
-import { SPOOL_FILES, type SpooledEvent } from "./spool.ts";
+import { MAX_SPOOL_FILE_BYTES, SPOOL_FILES, type SpooledEvent } from "./spool.ts";
 
 const BATCH_EVENTS = 1_000;
 const BATCH_CHARACTERS = 1 << 20;
@@ -40,7 +41,12 @@ interface Total {
 }
 
 async function sendFile(path: string, service: Service, total: Total): Promise<void> {
-  const lines = readFileSync(path, "utf8").split("\n");
+  if (statSync(path).size > MAX_SPOOL_FILE_BYTES) {
+    total.dropped++; // damaged as a whole, and it would stop all sending
+    rmSync(path);
+    return;
+  }
+  const lines = readRegular(path, MAX_SPOOL_FILE_BYTES).split("\n");
   const events = lines.flatMap((line) => eventIn(line) ?? []);
   const damaged = lines.filter((line) => line !== "").length - events.length;
   total.dropped += damaged;

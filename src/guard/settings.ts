@@ -1,8 +1,8 @@
 /** The settings of the guard: from the environment, otherwise from the file that `guard setup` saved. */
-import { readFileSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { checkedLabels, type Labels } from "../core/labels.ts";
+import { readRegular } from "./regular-file.ts";
 
 /** Settings of the guard, checked. */
 export interface GuardSettings {
@@ -24,6 +24,8 @@ export interface GuardSettings {
 
 /** The file of the saved settings. */
 export const SETTINGS_FILE = "settings.json";
+/** The largest file of settings that is read, of the guard or of an agent. */
+export const MAX_SETTINGS_BYTES = 16 << 20;
 /** The settings that `guard setup` saves, since agents run hooks without the shell's environment. */
 export const SAVED_VARIABLES = [
   "RUNTIME_PORTAL_ENABLED",
@@ -100,7 +102,9 @@ export function userName(env: Environment): string {
 /** The saved settings. Of a file that cannot be read, only the strictest choice that it may contain is known. */
 function savedSettings(directory: string, faults: string[]): Environment {
   try {
-    const saved: unknown = JSON.parse(readFileSync(join(directory, SETTINGS_FILE), "utf8"));
+    const saved: unknown = JSON.parse(
+      readRegular(join(directory, SETTINGS_FILE), MAX_SETTINGS_BYTES),
+    );
     const pairs = Object.entries(saved as object).filter(([, value]) => typeof value === "string");
     return Object.fromEntries(pairs) as Environment;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { isObject } from "../core/validate.ts";
@@ -9,8 +9,15 @@ import {
   withHooks,
 } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
+import { readRegular } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
-import { homeDirectory, readSettings, SAVED_VARIABLES, SETTINGS_FILE } from "./settings.ts";
+import {
+  homeDirectory,
+  MAX_SETTINGS_BYTES,
+  readSettings,
+  SAVED_VARIABLES,
+  SETTINGS_FILE,
+} from "./settings.ts";
 import { syncOnce } from "./sync.ts";
 
 const OPTIONS = {
@@ -130,7 +137,7 @@ function parse(path: string, text: string): JsonObject {
 
 function readIfAny(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readRegular(path, MAX_SETTINGS_BYTES);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

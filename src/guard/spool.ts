@@ -3,24 +3,19 @@
  * A sender takes the file by renaming it. A writer checks after its write whether the file was renamed, and then writes
  * the event again. So an event may be sent twice but is never lost, and the service stores each id once.
  */
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { openRegular, readRegular } from "./regular-file.ts";
 
 /** An event in the form that the service takes; its `id` makes it safe to send twice. */
 export type SpooledEvent = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** Half of the limit of the spool: the size at which the newer file replaces the older one. */
 export const HALF_SPOOL_BYTES = 32 << 20;
-
-const LINE_FEED = 0x0a;
+/** A file of the spool has at most its half and the event that filled it. A larger one is not of the guard. */
+export const MAX_SPOOL_FILE_BYTES = 4 * HALF_SPOOL_BYTES;
+/** The flags to add to a file of the spool. */
+export const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 /** The files of the spool, oldest events first: the file being sent, the full one, and the one that takes writes. */
 export const SPOOL_FILES = ["spool.sending.jsonl", "spool.older.jsonl", "spool.jsonl"] as const;
@@ -50,7 +45,7 @@ function append(path: string, event: SpooledEvent): number {
   // The line feed at the start ends an incomplete line that a killed process may have left.
   const line = Buffer.from(`\n${JSON.stringify(event)}\n`);
   for (;;) {
-    const file = openSync(path, "a", 0o600);
+    const file = openRegular(path, APPEND);
     try {
       if (writeSync(file, line) !== line.length) throw new Error("the disk is full");
       const { ino, size } = fstatSync(file);
@@ -63,13 +58,8 @@ function append(path: string, event: SpooledEvent): number {
 
 function linesIn(path: string): number {
   try {
-    let count = 0;
-    let start = true;
-    for (const byte of readFileSync(path)) {
-      if (byte !== LINE_FEED && start) count++;
-      start = byte === LINE_FEED;
-    }
-    return count;
+    const lines = readRegular(path, MAX_SPOOL_FILE_BYTES).split("\n");
+    return lines.filter((line) => line !== "").length;
   } catch {
     return 0;
   }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
 import { jsonOrUndefined } from "../core/json.ts";
@@ -9,6 +9,7 @@ import { isObject } from "../core/validate.ts";
 import { examine } from "../policies/examine.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy, writePolicy } from "./policy-file.ts";
+import { readRegular } from "./regular-file.ts";
 import { sendSpool } from "./send.ts";
 import { Service } from "./service.ts";
 import { spool } from "./spool.ts";
@@ -20,6 +21,7 @@ const UNITS = new Map([
 ]);
 /** A lock of this age was left by a killed process. */
 const STALE_MS = 600_000;
+const MAX_LOCK_BYTES = 1 << 10;
 const LOOK_AGAIN_MS = 50;
 const LOOKS = 600;
 /** The characters that no header can contain. */
@@ -102,7 +104,7 @@ function takeLock(path: string, now: number): boolean {
 function isAlive(path: string, now: number): boolean {
   try {
     if (Math.abs(now - statSync(path).mtimeMs) > STALE_MS) return false;
-    const holder = readFileSync(path, "utf8");
+    const holder = readRegular(path, MAX_LOCK_BYTES);
     // An empty lock is about to be written, or its disk is full.
     if (holder !== "") process.kill(Number(holder) || NaN, 0);
     return true;

@@ -1,0 +1,37 @@
+/**
+ * Opens files that may be something else by now. A pipe would let every command wait for its other end. A device, such
+ * as a link to `/dev/zero` in a project, would fill the memory, and so would a huge file.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+
+/**
+ * Opens a file without waiting. `flags` are those of `open`; a new file is the user's alone.
+ *
+ * @throws Error if it is not a regular file
+ */
+export function openRegular(path: string, flags: number): number {
+  const file = openSync(path, flags | constants.O_NONBLOCK, 0o600);
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new Error(`"${path}" is not a regular file`);
+}
+
+/**
+ * Reads a text.
+ *
+ * @throws Error if it is not a regular file, or has more than `maxBytes`
+ */
+export function readRegular(path: string, maxBytes: number): string {
+  const file = openRegular(path, constants.O_RDONLY);
+  try {
+    return readOpened(file, path, maxBytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same for a file that is open. */
+export function readOpened(file: number, path: string, maxBytes: number): string {
+  if (fstatSync(file).size <= maxBytes) return readFileSync(file, "utf8");
+  throw new Error(`"${path}" has more than ${maxBytes >> 20} MiB`);
+}

@@ -2,6 +2,8 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 
 /** The longest answer that is kept, in bytes: 16 lines of signatures of usual keys. */
 const MAX_ANSWER = 16 << 10;
+/** The most 1xx responses before the answer: each is parsed, and a receiver could send them until the time limit. */
+const MAX_INFORMATION = 16;
 
 /** An answer to a posted note. */
 export interface NoteAnswer {
@@ -32,6 +34,10 @@ export async function postNote(
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent: ClientRequest = request(address, { method: "POST", headers, signal }, resolve);
     sent.once("error", reject).end(note);
+    let informed = 0;
+    sent.on("information", () => {
+      if (++informed > MAX_INFORMATION) sent.destroy(new Error("More 1xx responses than expected"));
+    });
     // After a 101, Node closes the connection without an error or a response.
     sent.once("close", () => reject(new Error("The connection was closed without an answer")));
   });

@@ -54,6 +54,7 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirma
       dialog.close();
     });
   });
-  // Without a field the focus is on Cancel, so that Enter alone does not confirm.
-  (dialog.querySelector<HTMLElement>("input, select, textarea") ?? cancel)?.focus();
+  // Without a field the focus is on Cancel, so that Enter alone does not confirm. The inputs that unfold a difference
+  // have no name: they are skipped, because Enter would confirm there too.
+  (dialog.querySelector<HTMLElement>("input[name], select, textarea") ?? cancel)?.focus();
 }

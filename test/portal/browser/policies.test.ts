@@ -85,6 +85,24 @@ browserTest("the versions, a text and a difference are readable without JavaScri
   );
 });
 
+browserTest(
+  "Enter alone activates no version, also when its difference can be unfolded",
+  async (t) => {
+    const own = await start(t);
+    const lines = "# a line\n".repeat(30);
+    await own.post("/api/v1/policies", { version: "v1", yaml: lines + OLD });
+    await own.post("/api/v1/policies", { version: "v2", yaml: lines + NEW });
+    const { page: reader } = await visit(t, `${own.url}/portal/policies?version=v1`);
+    await reader.getByRole("button", { name: "Activate…" }).press("Enter");
+    const dialog = reader.getByRole("dialog", { name: "Activate v1?" });
+    await dialog.getByLabel(/unchanged lines/).waitFor();
+    assert.equal(await reader.evaluate("document.activeElement.textContent"), "Cancel");
+    await reader.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    assert.equal((await own.get("/api/v1/policies")).body.active, "v2");
+  },
+);
+
 browserTest("an older version is activated after a dialog that shows the changes", async (t) => {
   const own = await start(t);
   await own.post("/api/v1/policies", { version: "v1", yaml: OLD });

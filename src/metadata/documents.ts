@@ -41,7 +41,7 @@ export function metadataDocument(service: ServiceDescription): Metadata {
     surfaces: surfaceList(service),
     catalog: service.catalog(),
     ...linksOf(service),
-    ...(service.demo && { demo: demoDocument(service.demo) }),
+    ...(service.demo && { demo: demoDocument(service.demo, service) }),
   };
 }
 

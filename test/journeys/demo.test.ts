@@ -117,6 +117,18 @@ test("the sign-in page says that all other pages are open", async () => {
   assert.doesNotMatch(text, /ADMIN_EMAIL/);
 });
 
+test("without the open surface, no page says that the demo is open", async (t) => {
+  const closed = await start(t, { demo: true, publicSurface: "off" });
+  const { text } = await closed.get("/", { accept: "text/html" });
+  assert.match(text, /class="demo-note">\s*Demo\.\s/);
+  assert.match(text, /data-open="false"/);
+  const signIn = (await closed.get("/portal/sign-in")).text;
+  assert.doesNotMatch(signIn, /Everything else is open/);
+  assert.match(signIn, /ADMIN_EMAIL/);
+  const { demo } = (await closed.get("/metadata")).body;
+  assert.equal(demo.notice, "A demo: all of its data is reset at times");
+});
+
 test("a body of 64 KiB is accepted, a larger one is refused", async () => {
   const bodyOf = (size: number) => `{"command":"${"x".repeat(size - 14)}"}`;
   const send = (size: number) => app.post(`${PUBLIC}/audit`, bodyOf(size), visitor());

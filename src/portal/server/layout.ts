@@ -148,14 +148,15 @@ function head({ assets }: PortalFrame, title: string, entry: string, further?: s
   </head>`;
 }
 
-/** The notice on every page of an open demo. */
-function demoNote({ demo }: ServiceDescription): Html | undefined {
+/** The notice on every page of a demo. */
+function demoNote(description: ServiceDescription): Html | undefined {
+  const { demo } = description;
   if (!demo) return undefined;
-  if (demo.nextResetAt === undefined)
-    return html`<p class="demo-note">Open demo: anyone can write here.</p>`;
+  const words = modeOf(description).isOpen ? "Open demo: anyone can write here." : "Demo.";
+  if (demo.nextResetAt === undefined) return html`<p class="demo-note">${words}</p>`;
   const at = formatTimestamp(demo.nextResetAt);
   return html`<p class="demo-note">
-    Open demo: anyone can write here. <span class="wide-only">All of it is reset</span>
+    ${words} <span class="wide-only">All of it is reset</span>
     <span class="narrow-only">Reset</span> at <time datetime="${at}">${at.slice(11, 16)} UTC</time>.
   </p>`;
 }

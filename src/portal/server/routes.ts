@@ -63,7 +63,8 @@ export const portalRoutes = [
     async handle(_, { users, ...frame }: SignInNeeds) {
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
       const { description } = frame;
-      const body = signInPage({ hasUsers, isDemo: description.demo !== undefined });
+      const isDemo = description.demo !== undefined && modeOf(description).isOpen;
+      const body = signInPage({ hasUsers, isDemo });
       const mode = modeOf(description, true);
       const content = {
         ...{ path: "/portal/sign-in", title: "Sign in", module: "sign-in", body, mode },

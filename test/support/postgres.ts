@@ -6,7 +6,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
@@ -30,21 +30,31 @@ function owner(): { readonly uid: number; readonly gid: number } | undefined {
 
 /**
  * A free port below those that systems give to connections and to port 0: one of these could be taken
- * until the cluster starts, or while it is down.
+ * until the cluster starts, or while it is down. The same port of another address is held as long as this process
+ * lives, so that no other process of the tests chooses it.
  */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_240, 32_768);
-    const server = createServer().listen(port, "127.0.0.1");
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, "close");
-    return port;
+    const held = await listenAt(port, "127.0.0.2");
+    const tried = held && (await listenAt(port, "127.0.0.1"));
+    if (tried) {
+      tried.close();
+      await once(tried, "close");
+      return port;
+    }
+    held?.close();
   }
+}
+
+/** Listens at an address; `undefined` if it is taken. */
+async function listenAt(port: number, host: string): Promise<Server | undefined> {
+  const server = createServer().listen(port, host).unref();
+  const isFree = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
+  return isFree ? server : undefined;
 }
 
 /** How a cluster differs from the plain one. */

@@ -125,12 +125,12 @@ test(
       const load = Array.from({ length: 270 }, (_, n) => repeat(requests[n % 9] as never));
       await wait(16_000); // the limit of a statement, and that of a new connection after it
       assert.equal((await send("GET", "/health")).body.status, "degraded");
+      while (refused <= load.length) await wait(20); // a busy machine takes longer
       isOver = true;
       await Promise.all(load);
     } finally {
       signal("SIGCONT", pids);
     }
-    assert.ok(refused > 270);
     assert.ok(longestMs < LIMIT_MS, `a request took ${longestMs} ms`);
     assert.ok(mostKib - before < MOST_GROWTH_KIB, `it grew from ${before} to ${mostKib} KiB`);
     await until(() => send("GET", "/ready"), 200);

@@ -50,7 +50,8 @@ test("a server continues with the connections that the database allows", { skip 
     const answers = await Promise.all(Array.from({ length: count }, (_, n) => publish(n)));
     return [...new Set(answers.map(({ status }) => status))].sort();
   };
-  assert.deepEqual(await statuses(60), [201]);
+  // More than the pool, and few enough that none waits five seconds for one of three connections on a busy machine.
+  assert.deepEqual(await statuses(20), [201]);
 
   await cluster.sql("ALTER ROLE few CONNECTION LIMIT 0");
   const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'few'";
@@ -69,7 +70,7 @@ test("a server continues with the connections that the database allows", { skip 
 
   await cluster.sql("ALTER ROLE few CONNECTION LIMIT 3");
   await until(() => app.get(ACTIVE), 200);
-  assert.deepEqual(await statuses(60), [409]);
+  assert.deepEqual(await statuses(20), [409]);
   assert.equal((await until(() => app.get("/ready"), 200)).status, 200);
 });
 

@@ -37,24 +37,25 @@ async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_240, 32_768);
     const held = await listenAt(port, "127.0.0.2");
-    const tried = held && (await listenAt(port, "127.0.0.1"));
-    if (tried) {
+    if (held === "taken") continue;
+    const tried = await listenAt(port, "127.0.0.1");
+    if (tried !== "taken") {
       tried.close();
       await once(tried, "close");
       return port;
     }
-    held?.close();
+    held.close();
   }
 }
 
-/** Listens at an address; `undefined` if it is taken. */
-async function listenAt(port: number, host: string): Promise<Server | undefined> {
+/** Listens at an address, unless the system does not have it. */
+async function listenAt(port: number, host: string): Promise<Server | "taken"> {
   const server = createServer().listen(port, host).unref();
-  const isFree = await once(server, "listening").then(
-    () => true,
-    () => false,
+  const fault = await once(server, "listening").then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code,
   );
-  return isFree ? server : undefined;
+  return fault === "EADDRINUSE" ? "taken" : server;
 }
 
 /** How a cluster differs from the plain one. */

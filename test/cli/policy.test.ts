@@ -284,6 +284,7 @@ for (const [what, args, said] of [
     /\/nowhere\.yaml: does not exist: give the path/,
   ],
   ["a directory", ["diff", "/tmp"], /\/tmp: cannot be read \(EISDIR\): give the path/],
+  ["a device without an end", ["validate", "/dev/zero"], /\/dev\/zero: is larger than 1 MiB/],
   ["an unknown option", ["pull", "--key", "x"], /--key/],
   [
     "a limit that is not a number",

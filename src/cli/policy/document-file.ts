@@ -1,6 +1,7 @@
 /** The document that a command of policies works on, and its problems. */
 import { isUtf8 } from "node:buffer";
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { buffer } from "node:stream/consumers";
 import { printable } from "../../core/printable.ts";
 import { MAX_DOCUMENT_BYTES } from "../../policies/document.ts";
 import { examine, type Examined } from "../../policies/examine.ts";
@@ -14,7 +15,9 @@ import { InputError, type Terminal } from "../command.ts";
  * @throws InputError naming the file, if it cannot be read or cannot be a document
  */
 export async function readDocument(file: string, what = "a policy document"): Promise<string> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+  // No more than shows that it is too large: in a repository it may be a link to a device, which never ends.
+  const source = createReadStream(file, { end: MAX_DOCUMENT_BYTES });
+  const bytes = await buffer(source).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
     throw new InputError(`${file}: ${why}: give the path of ${what}`, { cause: error });
   });

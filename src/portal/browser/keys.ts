@@ -1,9 +1,11 @@
 import { html } from "../html.ts";
+import { isAllowed } from "../withheld.ts";
 import type * as PaletteModule from "./entries/palette.ts";
 import { read } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { openDialog } from "./dialog.ts";
 import { parsed } from "./markup.ts";
+import { withheldHere } from "./role.ts";
 import { toast } from "./toast.ts";
 
 const SEQUENCE_MS = 1_500;
@@ -78,12 +80,16 @@ function openPalette(): void {
         autocomplete="off"
         spellcheck="false"
       />
-      <ul class="palette" id="palette-list" role="listbox" aria-labelledby="dialog-title"></ul>`,
+      <ul class="palette" id="palette-list" role="listbox" aria-labelledby="dialog-title"></ul>
+      <p class="faint small" role="status"></p>`,
   );
   const address = new URL("./palette.js", import.meta.url).href;
   import(address).then(
     ({ servePalette }: typeof PaletteModule) =>
-      servePalette(dialog, { parsed, read, now: serviceNow }),
+      servePalette(dialog, {
+        ...{ parsed, read, now: serviceNow },
+        mayPublish: isAllowed({ withheld: withheldHere() }, "POST /policies"),
+      }),
     () => {
       dialog.close();
       toast("The palette could not be loaded");

@@ -122,6 +122,23 @@ browserTest("Ctrl+K finds pages and people, and leads there", async (t) => {
   await page.waitForURL("**/portal/fleet");
 });
 
+browserTest("the palette says that nothing was found, and that a look-up failed", async (t) => {
+  const { page } = await visit(t, url, {}, [500]);
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: "Go to" });
+  const note = page.getByRole("dialog").getByRole("status");
+  await box.fill("no-such-name");
+  await note.filter({ hasText: "Nothing has this in its name" }).waitFor();
+  await box.fill("ada");
+  await page.getByRole("option", { name: "ada Person" }).waitFor();
+  assert.equal(await note.textContent(), "");
+  const answer = { status: 500, json: { error: "Something failed" } };
+  await page.route("**/api/**", (route) => route.fulfill(answer));
+  await box.fill("ad");
+  await note.filter({ hasText: "Versions, runtimes or people could not be loaded" }).waitFor();
+  await page.getByRole("option", { name: "ada Person" }).waitFor(); // was read before
+});
+
 browserTest("facets count the shown events, and their links add and drop filters", async (t) => {
   const { page } = await visit(t, url, { viewport: { width: 1400, height: 860 } });
   const facets = page.locator("#audit-facets");

@@ -15,6 +15,8 @@ export interface PaletteTools {
   readonly parsed: (markup: Html) => DocumentFragment;
   readonly now: () => number;
   readonly read: <T>(path: string, options?: CallOptions) => Promise<T>;
+  /** Whether the user's role includes publishing. */
+  readonly mayPublish: boolean;
 }
 
 interface Entry {
@@ -29,16 +31,25 @@ const TYPING_MS = 120;
 const PEOPLE_MS = 7 * DAY_MS;
 
 /** Serves the palette's dialog. Arrows choose an entry, Enter follows it, and Escape closes the dialog. */
-export function servePalette(dialog: HTMLDialogElement, { parsed, read, now }: PaletteTools): void {
+export function servePalette(
+  dialog: HTMLDialogElement,
+  { parsed, read, now, mayPublish }: PaletteTools,
+): void {
   const box = dialog.querySelector("input");
   const list = dialog.querySelector("ul");
-  if (!box || !list) return;
+  const note = dialog.querySelector('[role="status"]');
+  if (!box || !list || !note) return;
   const closed = new AbortController();
   dialog.addEventListener("close", () => closed.abort());
   const { signal } = closed;
-  const lazily = <T>(make: () => Promise<T>, none: T): (() => Promise<T>) => {
+  /** Reads once; after a failure it reads again. */
+  const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
     let made: Promise<T> | undefined;
-    return () => (made ??= make().catch(() => none));
+    return () =>
+      (made ??= make().catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      }));
   };
   const versions = lazily(async () => {
     const query = { texts: "false" };
@@ -47,14 +58,14 @@ export function servePalette(dialog: HTMLDialogElement, { parsed, read, now }: P
       signal,
     });
     return policies.map(({ version }) => version);
-  }, []);
+  });
   const people = lazily(async () => {
     const from = new Date(now() - PEOPLE_MS).toISOString();
     const query = { from, limit: 50 };
     const { facets } = await read<FacetsAnswer>("/audit/facets", { query, signal });
     const found = facets.find(({ field }) => field === "executor");
     return found?.values.map(({ value }) => value) ?? [];
-  }, []);
+  });
   let asked = 0;
   let chosen = 0;
 
@@ -90,7 +101,9 @@ export function servePalette(dialog: HTMLDialogElement, { parsed, read, now }: P
     const pages = among(text, [
       ...pageEntries(),
       ...savedViews().map((view) => ({ kind: "Saved view", ...view })),
-      { kind: "Action", name: "Write a policy", href: "/portal/policies/new" },
+      ...(mayPublish
+        ? [{ kind: "Action", name: "Write a policy", href: "/portal/policies/new" }]
+        : []),
       {
         kind: "Action",
         name: "Denied in the last 24 hours",
@@ -98,6 +111,7 @@ export function servePalette(dialog: HTMLDialogElement, { parsed, read, now }: P
       },
     ]);
     show(pages);
+    note.textContent = "";
     if (text === "") return;
     const runtimesOf = async (): Promise<readonly string[]> => {
       const { runtimes } = await read<{ runtimes: readonly { name: string }[] }>("/fleet", {
@@ -106,10 +120,16 @@ export function servePalette(dialog: HTMLDialogElement, { parsed, read, now }: P
       });
       return runtimes.map(({ name }) => name);
     };
+    let isComplete = true;
+    const orNone = (names: Promise<readonly string[]>): Promise<readonly string[]> =>
+      names.catch(() => {
+        isComplete = false;
+        return [];
+      });
     const [ofVersions, ofRuntimes, ofPeople] = await Promise.all([
-      versions(),
-      runtimesOf().catch(() => []),
-      people(),
+      orNone(versions()),
+      orNone(runtimesOf()),
+      orNone(people()),
     ]);
     if (own !== asked || signal.aborted) return;
     const named = (
@@ -127,6 +147,8 @@ export function servePalette(dialog: HTMLDialogElement, { parsed, read, now }: P
       ...among(text, named("Person or agent", ofPeople, executorLink)),
     ];
     show(found.sort((a, b) => Number(isNamed(text, b)) - Number(isNamed(text, a))));
+    if (!isComplete) note.textContent = "Versions, runtimes or people could not be loaded";
+    else if (found.length === 0) note.textContent = "Nothing has this in its name";
   };
   let typing: ReturnType<typeof setTimeout> | undefined;
   const findNow = (): void => {

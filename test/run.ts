@@ -33,13 +33,13 @@ const WITHOUT_FILES = [
     "audit",
     "fleet",
   ],
-  ...["keys", "policies", "quotas", "replay", "runtime-day", "tenants", "users"],
+  ...["keys", "policies", "quotas", "replay", "rollouts", "runtime-day", "tenants", "users"],
 ];
 const ON_MEMORY = ["key-scopes", "roles"];
 /** These restart the service, and PostgreSQL keeps what is stored. */
 const ON_POSTGRES = [
-  ...["activity", "audit-additions-live", "bad-input", "catalog", "checkpoints", "demo", "model"],
-  "overview",
+  ...["activity", "audit-additions-live", "bad-input", "catalog", "checkpoints", "demo"],
+  ...["long-poll", "model", "overview"],
   ...["policy-documents", "restart", "sign-in-flood", "sign-out", "signed-logs", "surfaces"],
 ];
 const filters = process.argv.slice(2);

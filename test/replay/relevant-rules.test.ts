@@ -41,22 +41,3 @@ test("each rule of a pattern that matches counts as work", () => {
 
   assert.ok(stepsOf(relevant, work) >= COMPARISON_STEPS * RULES);
 });
-
-/** The processor time of taking a list of prefixes apart, in milliseconds. */
-function preparing(prefixOf: (at: number) => string): number {
-  const rules = rulesWith((at) => ({
-    commands: [0, 1].map((i) => ({ prefix: prefixOf(2 * at + i) })),
-  }));
-  const before = process.cpuUsage();
-  new RelevantRules(rules, new StepBudget(Infinity));
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
-test("prefixes with one first word are prepared as fast as others", () => {
-  const others = preparing((at) => `git${at} push`);
-  const alike = preparing((at) => `git push${at}`);
-
-  // Copying the list for each of them took 15 to 30 times as long.
-  assert.ok(alike < 5 * others, `${alike} ms, and ${others} ms for others`);
-});

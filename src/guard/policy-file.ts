@@ -7,6 +7,8 @@ import { replaceFile } from "./replace-file.ts";
 
 /** The version of the file's format; guards of other versions may write other formats. */
 const FORMAT = 1;
+/** The characters of the value of a header. */
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
 /** Far more than a checked document of 1 MiB takes. */
 const MAX_BYTES = 64 << 20;
 
@@ -59,7 +61,8 @@ function checked(text: string, api: string): GuardPolicy | string {
   if (policy?.format !== FORMAT) return "the policy file is of another version of the guard";
   if (policy.api !== api) return "the policy file is of another service or organization";
   if (!policy.document) return "the policy is not of the schema signalbox/policy/v1";
-  if (!Array.isArray(policy.document.rules)) return "the policy file is damaged";
+  const isWhole = Array.isArray(policy.document.rules) && HEADER_VALUE.test(String(policy.etag));
+  if (!isWhole) return "the policy file is damaged: run signalbox guard sync";
   return policy as GuardPolicy;
 }
 

@@ -1,7 +1,7 @@
 /** The guard where its files are not files, or far too large: no command may wait, and no memory may be filled. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { start } from "../support/start.ts";
@@ -45,6 +45,18 @@ test("a policy of gigabytes is not read", async (t) => {
 
   assert.equal(code, 126);
   assert.match(error, /policy cannot be read: .* has more than 64 MiB/);
+});
+
+test("a policy whose entity tag is no header value is damaged, and is fetched again", async (t) => {
+  const machine = await syncedMachine(t, app.url);
+  const path = join(machine.directory, "policy.json");
+  const policy = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ ...policy, etag: "a\nb" }));
+
+  assert.match((await machine.run(["doctor"])).out, /the policy file is damaged/);
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  assert.equal((await machine.run(["sync"])).code, 0);
+  assert.equal((await machine.hook("claude-code", push)).code, 2);
 });
 
 test("no command waits for the reader of a pipe in the place of the spool", async (t) => {

@@ -24,6 +24,12 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/**
+ * The new connections that the kernel keeps while the process is busy, as many as Linux allows by default. It drops
+ * further ones, whose clients try again after seconds, and resets some of them.
+ */
+const BACKLOG = 4_096;
+
 /** Limits on the time and the size of a request before it reaches the listener. */
 export const LIMITS = {
   // Node checks the timeouts only at this interval, so the timeouts need a short interval.
@@ -94,7 +100,7 @@ export async function listen(
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port, backlog: 1024 }, () => {
+    server.listen({ host, port, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });

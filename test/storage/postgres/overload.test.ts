@@ -64,7 +64,7 @@ test("a server continues with the connections that the database allows", { skip 
     assert.equal(refused.status, 503);
     return /no free connection/.test(refused.body.error) ? { ...refused, status: 1 } : refused;
   }, 1);
-  // While a server is busy, the kernel keeps 1,024 new connections for it. It drops further ones, and resets some later.
+  // Fewer than the new connections that Linux keeps for a busy server: it drops further ones, and resets some.
   assert.deepEqual(await statuses(500), [503]);
   assert.equal((await app.get("/ready")).status, 503);
 

@@ -8,7 +8,7 @@ import { parseDocument } from "./document.ts";
 import type { Aliases } from "./document-nodes.ts";
 import { Problems } from "./problems.ts";
 import { isSignalboxDocument } from "./signalbox-document.ts";
-import type { StepBudget } from "./step-budget.ts";
+import { parsingSteps, type StepBudget } from "./step-budget.ts";
 
 /** A document of our schema in block style: its text and its parsed form. */
 export interface EditableDocument {
@@ -23,8 +23,14 @@ export interface ListEntry {
   readonly flow: string;
 }
 
-/** Parses a document of our schema; `undefined` for other documents, and for documents in flow style. */
+/**
+ * Parses a document of our schema; `undefined` for other documents, and for documents in flow style.
+ *
+ * @param work counts the parsing, since each edit parses the whole document again
+ * @throws TooMuchWork when the work exceeds its limit
+ */
 export function editable(text: string, work: StepBudget): EditableDocument | undefined {
+  work.spend(parsingSteps(text, work.limit));
   const { root, aliases } = parseDocument(text, new Problems(text), work);
   if (!root || root.flow || !isSignalboxDocument(root, aliases)) return undefined;
   return { text, root, aliases };

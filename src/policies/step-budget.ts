@@ -7,6 +7,9 @@
 /** The most steps for one document's tests, or for one decision: some seconds of a thread. */
 export const MAX_STEPS = 300_000_000;
 
+/** The most steps for one draft, which parses the document again for each change: some ten seconds of a thread. */
+export const MAX_DRAFT_STEPS = 1_500_000_000;
+
 /** The cost of a comparison, besides its characters. */
 export const COMPARISON_STEPS = 50;
 

@@ -5,7 +5,7 @@ import { examine } from "../../src/policies/examine.ts";
 import { shortened, type DraftEvent } from "../../src/policies/draft-event.ts";
 import { draftRules } from "../../src/policies/draft-rule.ts";
 import type { Effect } from "../../src/policies/schema.ts";
-import { StepBudget } from "../../src/policies/step-budget.ts";
+import { parsingSteps, StepBudget } from "../../src/policies/step-budget.ts";
 import { anyText } from "../support/any-text.ts";
 
 const EVENT: DraftEvent = {
@@ -279,4 +279,18 @@ test("a new rule is narrowed if it would break a test of the policy", () => {
   const { yaml = "" } = drafted(EVENT, "allow", active) ?? {};
   assert.equal(verdictOf(yaml)?.decision, "ALLOWED");
   assert.equal(verdictOf(yaml, { ...EVENT, executor: "bob" })?.decision, "DENIED");
+});
+
+test("each parsing of a document that gets many exceptions counts as work", () => {
+  const rules = Array.from(
+    { length: 20 },
+    (_, at) => `  - id: r${at}\n    effect: deny\n    match: { providers: ["*"] }\n`,
+  );
+  const active = `schema: signalbox/policy/v1\nrules:\n${rules.join("")}`;
+  const work = new StepBudget(Infinity);
+
+  const draft = draftRules([EVENT], "allow", active, work);
+
+  assert.equal(draft?.changes.filter(({ change }) => change === "exception").length, rules.length);
+  assert.ok(work.spent > rules.length * parsingSteps(active, Infinity), `${work.spent} steps`);
 });

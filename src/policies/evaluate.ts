@@ -97,6 +97,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
       permissions.push(condition);
       continue;
     }
+    work.spend(COMPARISON_STEPS * condition.exceptions.length);
     const exceptions = condition.exceptions.filter((one) => appliesBeside(one, command, work));
     const isLifted = exceptions.some((one) => (!one.commands && !one.providers) || isExactly(one));
     if (isLifted) continue;
@@ -163,6 +164,8 @@ const WORD_STEPS = 10;
 interface Condition {
   readonly rule: Rule;
   readonly commands: readonly PreparedPattern[] | undefined;
+  /** Those of the commands that are whole texts. */
+  readonly exact: readonly ExactPattern[];
   readonly providers: readonly Glob[] | undefined;
   /** The patterns for the other facts about a command. */
   readonly beside: readonly (readonly [(typeof globFields)[GlobField], readonly Glob[]])[];
@@ -170,8 +173,13 @@ interface Condition {
   readonly exceptions: readonly Condition[];
 }
 
+interface ExactPattern {
+  readonly exact: string;
+  readonly trimmed: string;
+}
+
 type PreparedPattern =
-  | { readonly exact: string; readonly trimmed: string }
+  | ExactPattern
   | { readonly prefix: string; readonly words: readonly string[] }
   | { readonly glob: Glob };
 
@@ -200,9 +208,11 @@ function conditionOf(rule: Rule, match: RuleMatch, except: readonly RuleMatch[] 
     const patterns = field === "providers" ? undefined : match[field]?.map(globOf);
     return patterns ? [[globFields[field], patterns] as const] : [];
   });
+  const commands = match.commands?.map(preparedPattern);
   return {
     rule,
-    commands: match.commands?.map(preparedPattern),
+    commands,
+    exact: commands?.filter((pattern) => "exact" in pattern) ?? [],
     providers: match.providers?.map(globOf),
     beside,
     exceptions: except.map((one) => conditionOf(rule, one)),
@@ -255,23 +265,18 @@ function matchesAny(
   values: readonly (string | undefined)[],
   work: StepBudget,
 ): boolean {
-  for (const pattern of patterns) {
-    for (const value of values) {
-      if (value !== undefined && matchesGlob(pattern, value, work)) return true;
-    }
+  for (const value of values) {
+    if (value === undefined) continue; // before the patterns, whose comparisons are counted
+    for (const pattern of patterns) if (matchesGlob(pattern, value, work)) return true;
   }
   return false;
 }
 
-function hasExactly(text: string, { commands = [] }: Condition, work: StepBudget): boolean {
-  return commands.some((pattern) => "exact" in pattern && isExactly(pattern, text, work));
+function hasExactly(text: string, { exact }: Condition, work: StepBudget): boolean {
+  return exact.some((pattern) => isExactly(pattern, text, work));
 }
 
-function isExactly(
-  { exact, trimmed }: Extract<PreparedPattern, { readonly exact: string }>,
-  text: string,
-  work: StepBudget,
-): boolean {
+function isExactly({ exact, trimmed }: ExactPattern, text: string, work: StepBudget): boolean {
   work.spend(COMPARISON_STEPS + exact.length);
   return text === trimmed;
 }

@@ -11,7 +11,7 @@ import {
 } from "../../src/policies/evaluate.ts";
 import { GLOB_FIELDS, globFields } from "../../src/policies/glob-fields.ts";
 import { globOf, matchesGlob as matchesWithin } from "../../src/policies/glob.ts";
-import { StepBudget } from "../../src/policies/step-budget.ts";
+import { COMPARISON_STEPS, StepBudget } from "../../src/policies/step-budget.ts";
 
 const evaluate = (policy: PolicyDocument, command: Command) =>
   evaluateWithin(policy, command, new StepBudget(Infinity));
@@ -257,6 +257,16 @@ test("the first rule without an exception for the command is reported", () => {
   );
   assert.equal(evaluate(policy, { command: "git status" }).rule, "plain");
   assert.equal(evaluate(policy, { command: "git status 'open" }).rule, "excused");
+});
+
+test("each exception counts as work, although its rule does not match", () => {
+  const except = Array.from({ length: 1_000 }, () => ({ commands: [{ glob: "*.ts" }] }));
+  const policy = document(rule("r", "deny", { commands: [{ exact: "rm" }] }, { except }));
+  const work = new StepBudget(Infinity);
+
+  evaluateWithin(policy, { command: "ls" }, work);
+
+  assert.ok(work.spent >= COMPARISON_STEPS * except.length, `${work.spent} steps`);
 });
 
 test("a rule is taken apart once for all documents that have it", () => {

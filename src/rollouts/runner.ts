@@ -1,6 +1,7 @@
 import type { ActivityEntry } from "../activity/schema.ts";
 import type { UnitOfWork } from "../activity/unit-of-work.ts";
 import type { ActivityStore } from "../activity/store.ts";
+import type { Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { Conflict } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -17,6 +18,11 @@ import type { OpenOf, RolloutStore } from "./store.ts";
 
 /** The time between two rounds, by the clock of the service. */
 const ROUND_MS = 15 * SECOND_MS;
+/**
+ * The time between two looks for rollouts that an activation has ended. Until that is stored, a return to the version
+ * before would continue them.
+ */
+const ENDED_MS = SECOND_MS;
 /** The time between two looks at the clock. */
 const LOOK_MS = 250;
 
@@ -51,6 +57,7 @@ export class RolloutRunner {
   #running: Promise<void> = Promise.resolve();
   #isRunning = false;
   #ranAt = -Infinity;
+  #lookedAt = -Infinity;
   readonly #timer: NodeJS.Timeout;
 
   constructor(parts: RunnerParts) {
@@ -60,11 +67,27 @@ export class RolloutRunner {
 
   /** One round: stores the fetches of this server, and judges each open rollout. Rejects only if no rollout can be read. */
   async round(): Promise<void> {
-    const { stores, assignments, exclusively, log } = this.#parts;
-    await assignments.flush();
-    if ((await stores.rollouts.open()).length === 0) return;
+    await this.#parts.assignments.flush();
+    await this.#stepAll(() => true);
+  }
+
+  /** Stores the end of the rollouts that an activation has ended. */
+  async #endSuperseded(): Promise<void> {
+    const { policies } = this.#parts.stores;
+    await this.#stepAll(
+      async ({ organization, rollout }) =>
+        (await policies.activeVersion(organization)) !== rollout.base_version,
+    );
+  }
+
+  async #stepAll(isWanted: (open: OpenOf) => Awaitable<boolean>): Promise<void> {
+    const { stores, exclusively, log } = this.#parts;
+    const wanted: OpenOf[] = [];
+    for (const open of await stores.rollouts.open()) if (await isWanted(open)) wanted.push(open);
+    if (wanted.length === 0) return;
     await exclusively("rollouts", async () => {
       for (const open of await stores.rollouts.open()) {
+        if (!(await isWanted(open))) continue;
         await this.#judge(open).catch((error: unknown) => {
           if (error instanceof Conflict) return; // another step came first
           const { id } = open.rollout;
@@ -84,10 +107,12 @@ export class RolloutRunner {
   #look(): void {
     const now = this.#parts.now();
     // The clock may be set back.
-    if (this.#isRunning || Math.abs(now - this.#ranAt) < ROUND_MS) return;
-    this.#ranAt = now;
+    if (this.#isRunning || Math.abs(now - this.#lookedAt) < ENDED_MS) return;
+    this.#lookedAt = now;
+    const isRound = Math.abs(now - this.#ranAt) >= ROUND_MS;
+    if (isRound) this.#ranAt = now;
     this.#isRunning = true;
-    this.#running = this.round()
+    this.#running = (isRound ? this.round() : this.#endSuperseded())
       .catch((error: unknown) => this.#report(error))
       .finally(() => void (this.#isRunning = false));
   }

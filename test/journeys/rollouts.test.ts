@@ -4,7 +4,8 @@ import { ADMIN, ADMIN_SETTINGS, start, type App } from "../support/start.ts";
 import type { Answer } from "../support/client.ts";
 
 const API = "/api/v1";
-const MINUTE = 60_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 const STAGING = { labels: { env: "staging" } };
 
 /** A fleet of two staging machines and eight others on the active version v1, and a version v2 that is not active. */
@@ -214,6 +215,18 @@ test("a version that is activated meanwhile ends the rollout at once", async (t)
   await app.post(`${API}/policies/v2/activate`, {});
   app.advance(MINUTE);
   await reaches(app, next, ({ state }) => state === "completed");
+});
+
+test("a return to the version before does not continue a rollout that an activation ended", async (t) => {
+  const app = await startFleet(t);
+  const id = await begin(app, { stages: [{ percent: 100 }, { percent: 100 }] });
+  app.advance(SECOND);
+  await app.post(`${API}/policies`, { version: "v3", yaml: "a: 3" });
+  app.advance(SECOND);
+  await recorded(app, "rollout.supersede");
+  await app.post(`${API}/policies/v1/activate`, {});
+  assert.equal((await app.get(`${API}/rollouts/${id}`)).body.state, "superseded");
+  assert.deepEqual(await versionsOf(app), Array(10).fill("v1"));
 });
 
 test("the end of a rollout by an activation is recorded", async (t) => {

@@ -67,15 +67,21 @@ export class RolloutAssignments implements Assignments {
     });
   }
 
-  /** Stores which runtimes of the fleet have fetched; the names stay in memory if that fails. */
+  /**
+   * Stores which runtimes of the fleet have fetched. Other names are forgotten, so that a runtime that fetches before its
+   * first report counts from its next fetch on. All names stay in memory if storing fails.
+   */
   async flush(): Promise<void> {
     for (const [organization, fetches] of this.#fetches) {
       const { rollout, names, stored } = fetches;
       if (names.size === stored) continue;
-      const end = names.size;
-      const known = await this.#needs.fleet.known(organization, [...names].slice(stored));
-      if (known.length > 0) await this.#needs.rollouts.addFetched(organization, rollout, known);
-      fetches.stored = end;
+      const unstored = [...names].slice(stored);
+      const known = new Set(await this.#needs.fleet.known(organization, unstored));
+      if (known.size > 0) await this.#needs.rollouts.addFetched(organization, rollout, [...known]);
+      for (const name of unstored) {
+        if (!known.has(name) && names.delete(name)) fetches.characters -= name.length;
+      }
+      fetches.stored = stored + known.size;
     }
   }
 

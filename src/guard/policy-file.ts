@@ -61,8 +61,10 @@ function checked(text: string, api: string): GuardPolicy | string {
   if (policy?.format !== FORMAT) return "the policy file is of another version of the guard";
   if (policy.api !== api) return "the policy file is of another service or organization";
   if (!policy.document) return "the policy is not of the schema signalbox/policy/v1";
-  const isWhole = Array.isArray(policy.document.rules) && HEADER_VALUE.test(String(policy.etag));
-  if (!isWhole) return "the policy file is damaged: run signalbox guard sync";
+  const { document, etag } = policy;
+  const isSendable = typeof etag === "string" && HEADER_VALUE.test(etag);
+  if (!Array.isArray(document.rules) || !isSendable)
+    return "the policy file is damaged: run signalbox guard sync";
   return policy as GuardPolicy;
 }
 

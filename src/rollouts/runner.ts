@@ -82,12 +82,14 @@ export class RolloutRunner {
 
   async #stepAll(isWanted: (open: OpenOf) => Awaitable<boolean>): Promise<void> {
     const { stores, exclusively, log } = this.#parts;
-    const wanted: OpenOf[] = [];
-    for (const open of await stores.rollouts.open()) if (await isWanted(open)) wanted.push(open);
-    if (wanted.length === 0) return;
+    const wanted = async (): Promise<readonly OpenOf[]> => {
+      const found: OpenOf[] = [];
+      for (const open of await stores.rollouts.open()) if (await isWanted(open)) found.push(open);
+      return found;
+    };
+    if ((await wanted()).length === 0) return;
     await exclusively("rollouts", async () => {
-      for (const open of await stores.rollouts.open()) {
-        if (!(await isWanted(open))) continue;
+      for (const open of await wanted()) {
         await this.#judge(open).catch((error: unknown) => {
           if (error instanceof Conflict) return; // another step came first
           const { id } = open.rollout;

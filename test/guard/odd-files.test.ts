@@ -47,17 +47,22 @@ test("a policy of gigabytes is not read", async (t) => {
   assert.match(error, /policy cannot be read: .* has more than 64 MiB/);
 });
 
-test("a policy whose entity tag is no header value is damaged, and is fetched again", async (t) => {
-  const machine = await syncedMachine(t, app.url);
-  const path = join(machine.directory, "policy.json");
-  const policy = JSON.parse(readFileSync(path, "utf8"));
-  writeFileSync(path, JSON.stringify({ ...policy, etag: "a\nb" }));
+for (const [what, etag] of [
+  ["is no header value", "a\nb"],
+  ["is missing", undefined],
+] as const) {
+  test(`a policy whose entity tag ${what} is damaged, and is fetched again`, async (t) => {
+    const machine = await syncedMachine(t, app.url);
+    const path = join(machine.directory, "policy.json");
+    const policy = JSON.parse(readFileSync(path, "utf8"));
+    writeFileSync(path, JSON.stringify({ ...policy, etag }));
 
-  assert.match((await machine.run(["doctor"])).out, /the policy file is damaged/);
-  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
-  assert.equal((await machine.run(["sync"])).code, 0);
-  assert.equal((await machine.hook("claude-code", push)).code, 2);
-});
+    assert.match((await machine.run(["doctor"])).out, /the policy file is damaged/);
+    machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+    assert.equal((await machine.run(["sync"])).code, 0);
+    assert.equal((await machine.hook("claude-code", push)).code, 2);
+  });
+}
 
 test("no command waits for the reader of a pipe in the place of the spool", async (t) => {
   const machine = await syncedMachine(t, app.url);

@@ -18,6 +18,7 @@ browserTest("Ctrl+K finds pages and people, and leads there", async (t) => {
   const box = page.getByRole("combobox", { name: "Go to" });
   await page.getByRole("option", { name: /^Audit/ }).waitFor();
   await page.keyboard.type("D");
+  await page.getByRole("option", { name: /^Audit/ }).waitFor({ state: "detached" });
   await page.getByRole("option", { name: "ada Person" }).waitFor();
   assert.equal(await box.getAttribute("aria-activedescendant"), "palette-0");
   await box.fill("ada");

@@ -86,16 +86,16 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "ldap-password",
-    programs: ["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd", "ldapdelete", "ldapwhoami", "ldapcompare", "ldapmodrdn", "dsconf", "dsidm"], // prettier-ignore
+    programs: ["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd", "ldapdelete", "ldapwhoami", "ldapcompare", "ldapmodrdn", "dsconf", "dsidm", "vsql"], // prettier-ignore
     options: { "-w": "word" },
     matches: ["ldapsearch -x -w s3cr3t"],
     ignores: ["ldapsearch -W", "ldapsearch -s sub -x"],
   },
   {
     id: "sqlserver-password",
-    programs: ["sqlcmd", "bcp", "osql", "tsql", "ipmitool"],
+    programs: ["sqlcmd", "bcp", "osql", "tsql", "ipmitool", "knife"],
     options: { "-P": "word" },
-    matches: ["sqlcmd -S h -P s3cr3t"],
+    matches: ["sqlcmd -S h -P s3cr3t", "knife ssh '*' uptime -x ada -P s3cr3t"],
     ignores: ["sqlcmd -E"],
   },
   {

@@ -143,6 +143,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       "x --password-stdin y",
       "x --token-file f",
       "x --token ./t",
+      "tokenize --stop-token END",
       "ssh-keygen --key id_rsa",
       "docker build --secret id=npm,src=.npmrc .",
       "ffmpeg -pass 1 x.mp4",

@@ -114,7 +114,8 @@ function secretIn(text: string, value: Span, takes: Takes, quotes?: Quotes): rea
   const whole = quotes ? value : firstPart(text, value);
   let { start } = whole;
   if (!["word", "next", "rest", "second"].includes(takes)) {
-    const separator = text.slice(start, whole.end).indexOf(takes);
+    const withoutMarks = text.slice(start, whole.end).replaceAll(MARK, " ".repeat(MARK.length));
+    const separator = withoutMarks.indexOf(takes);
     if (separator === -1) return [];
     start += separator + 1;
   }

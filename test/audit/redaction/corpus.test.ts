@@ -6,6 +6,14 @@ import { LOOK_ALIKES, SECRETS } from "./corpus.ts";
 
 const WORDS = [...SECRETS.map(([text]) => text), ...LOOK_ALIKES].flatMap((text) => text.split(" "));
 
+test("a mark is not taken for a user and a password", () => {
+  const { text } = redactText("curl --user=--http-password=hunter2 x");
+  assert.equal(text, "curl --user=--http-password=[redacted:named-value] x");
+  assert.deepEqual(redactText(text), { text, redactions: [] });
+  const { text: own } = redactText("curl -u [redacted:literal]:hunter2 x");
+  assert.equal(own, "curl -u [redacted:literal]:[redacted:curl-user] x");
+});
+
 test("redacting a text twice gives the same result as once", () => {
   const text = fc
     .array(

@@ -70,7 +70,8 @@ export function keepFresh<Model, Q extends QueryParameters>(
   everyMs: number,
   sooner?: { readonly everyMs: number; readonly isAwaited: (model: Model) => boolean },
 ): Live {
-  let dueMs = everyMs;
+  // Whether the page of the server awaits something is known from the first read on.
+  let dueMs = sooner?.everyMs ?? everyMs;
   let underWay: AbortController | undefined;
   let lastAt = performance.now();
   let shownAddress = location.search;

@@ -11,6 +11,7 @@ import {
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const EVERY_MS = 15_000;
+const AWAITED_MS = 3_000;
 
 const app = await start({ after });
 await app.post("/api/v1/policies", { version: "v1", yaml: "rules: []" });
@@ -49,6 +50,18 @@ browserTest("the overview refreshes itself and keeps the focus and open details"
   await page.getByText("helm uninstall web").waitFor();
   assert.equal(await page.evaluate("document.activeElement.textContent"), "All denials");
   assert.equal(await page.evaluate("document.querySelector('#hours').open"), true);
+});
+
+browserTest("an overview without commands shows the first one within three seconds", async (t) => {
+  const own = await start(t);
+  const { page } = await visit(t, own.url);
+  await page.clock.install();
+  await page.reload();
+  await page.getByText("No commands yet").waitFor();
+  await own.post("/api/v1/audit", { command: "helm uninstall web", policy_decision: "DENIED" });
+  await page.clock.pauseAt(Number(await page.evaluate("Date.now()")) + 1_000);
+  await page.clock.runFor(AWAITED_MS);
+  await page.getByText("helm uninstall web").waitFor();
 });
 
 browserTest("the overview is accessible and fits, in both themes and on a phone", async (t) => {

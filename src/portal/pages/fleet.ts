@@ -98,6 +98,8 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
 
 /** The shown length of the texts that a runtime reports. */
 const LONGEST_SHOWN = 100;
+/** The shown length of a text in a narrow column. */
+const LONGEST_NARROW = 40;
 const LONGEST_VERSION = 256;
 
 /** The tones of the badges of statuses. */
@@ -229,8 +231,8 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
     <td>${badge(status, STATUS_TONES[status])}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>
     <td class="nowrap" data-label="Policy">${policyCell(runtime, model.summary.policy_version)}</td>
-    <td class="mono" data-label="Version">${shorten(runtime.version ?? "", LONGEST_SHOWN)}</td>
-    <td data-label="System">${shorten(runtime.os ?? "", LONGEST_SHOWN)}</td>
+    <td class="mono" data-label="Version">${shorten(runtime.version ?? "", LONGEST_NARROW)}</td>
+    <td data-label="System">${shorten(runtime.os ?? "", LONGEST_NARROW)}</td>
     ${
       mayForget(model)
         ? html`<td class="actions">

@@ -103,6 +103,16 @@ browserTest("rolling back is asked for, and the page fits a phone", async (t) =>
   assert.equal(await page.evaluate(isWide), false);
 });
 
+browserTest("a rollout of a version with a long name fits the overview", async (t) => {
+  const app = await startFleet(t);
+  const version = "v".repeat(120);
+  await app.post("/api/v1/policies", { version, yaml: "a: 3", activate: false });
+  await app.post("/api/v1/rollouts", { version, stages: STAGES });
+  const visited = await visit(t, app.url, { javaScriptEnabled: false });
+  await visited.page.getByText("is being rolled out").waitFor();
+  await visited.checkFits();
+});
+
 browserTest("the rollout can be read without JavaScript, in both themes", async (t) => {
   const app = await startFleet(t);
   await begin(app);

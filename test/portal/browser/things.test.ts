@@ -171,6 +171,9 @@ browserTest("the fleet is sorted by its headings, and long names do not break it
     await visited.checkFits();
     const cell = page.getByRole("link", { name: LONG });
     assert.ok(((await cell.boundingBox())?.width ?? 999) < 300);
+    await page.setViewportSize({ width: 900, height: 860 });
+    const table = "document.querySelector('.scroll')";
+    assert.ok(await page.evaluate(`${table}.scrollWidth <= ${table}.clientWidth`));
   }
 });
 

@@ -3,9 +3,14 @@ import { isOpen } from "../../rollouts/state.ts";
 import { html, type Html } from "../html.ts";
 import { rolloutLink } from "../page-link.ts";
 
+/** The open rollout; `undefined` without one. */
+export function openRollout(all: readonly Rollout[]): Rollout | undefined {
+  return all.find(isOpen);
+}
+
 /** A line about the open rollout, for other pages; `undefined` without one. */
 export function openRolloutNotice(all: readonly Rollout[]): Html | undefined {
-  const open = all.find(isOpen);
+  const open = openRollout(all);
   if (open === undefined) return undefined;
   return html`<p class="notice">
     <b class="mono">${open.version}</b> is being rolled out: stage ${open.current_stage} of

@@ -9,7 +9,7 @@ import { policyLink, providerLink } from "../page-link.ts";
 import { AHEAD_MS } from "./audit-view.ts";
 import { chartLegend } from "./bar-chart.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
-import { openRolloutNotice } from "./open-rollout.ts";
+import { openRollout, openRolloutNotice } from "./open-rollout.ts";
 import { shareRow, shareTable } from "./share-table.ts";
 import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
 import { denialList } from "./denial-list.ts";
@@ -78,7 +78,8 @@ export function renderOverview(model: OverviewModel): Html {
       <div class="wide">${commandsCard(model)}</div>
       ${card("denials-title", "Recent denials", denials(model), html`<a href="/portal/audit?decision=DENIED&amp;range=24h">All denials</a>`)}
       <div class="grid aside">
-        ${policyCard(model)} ${model.fleet.total === 0 ? noRuntimes(model) : fleetCard(model.fleet)}
+        ${policyCard(model)}
+        ${model.fleet.total === 0 ? noRuntimes(model) : fleetCard(model.fleet, openRollout(model.rollouts)?.version)}
         ${providersCard(model)}
       </div>
     </div>`;

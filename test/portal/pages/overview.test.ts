@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
+import type { Rollout } from "../../../src/rollouts/schema.ts";
 import { renderOverview, type OverviewModel } from "../../../src/portal/pages/overview.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
@@ -122,6 +123,37 @@ test("runtimes are counted by policy version: the active one, the most used ones
 test("an active version without runtimes is listed, too", () => {
   const fleet = { ...EMPTY.fleet, offline: 3, total: 3, policy_version: "v2" };
   assert.match(wordsOf({ fleet }), /v2 Active 0 0 seen in the last 24 hours, 3 offline/);
+});
+
+test("a version that is being rolled out is not painted as drift, even before a runtime has it", () => {
+  const at = "2026-11-20T20:00:00.000Z";
+  const rollout: Rollout = {
+    ...({ id: "r1", version: "v3", base_version: "v2", on_breach: "pause" } as const),
+    ...({ state: "running", current_stage: 1, stages: [], observed_from: at } as const),
+    ...{ created_at: at, created_by: "ada", updated_at: at, updated_by: "ada" },
+  };
+  const versions = [
+    { version: "v1", runtimes: 5, present: 5 },
+    { version: "v2", runtimes: 9, present: 9 },
+  ];
+  const fleet = { ...EMPTY.fleet, online: 16, total: 16, policy_version: "v2" };
+  const tonesOf = (rollouts: OverviewModel["rollouts"], present: number): string[] => {
+    const policy_versions = [...versions, { version: "v3", runtimes: 2, present }];
+    const model = { ...EMPTY, fleet: { ...fleet, policy_versions }, rollouts };
+    const rows = renderOverview(model).toString().split("<tr>");
+    return rows.flatMap((row) => {
+      const [, version, tone] = /policy=(v\d)"[^]*<svg class="(\w*)"/.exec(row) ?? [];
+      const words = row.includes("Rolling out") ? " rolling out" : "";
+      return version === undefined ? [] : [`${version} ${tone}${words}`];
+    });
+  };
+  assert.deepEqual(tonesOf([rollout], 2), ["v2 ", "v3  rolling out", "v1 warn"]);
+  assert.deepEqual(tonesOf([rollout], 0), ["v2 ", "v3  rolling out", "v1 warn"]);
+  assert.deepEqual(tonesOf([{ ...rollout, state: "rolled_back" }], 2), [
+    "v2 ",
+    "v1 warn",
+    "v3 warn",
+  ]);
 });
 
 test("shell lines show the required credentials", () => {

@@ -36,14 +36,50 @@ export function editable(text: string, work: StepBudget): EditableDocument | und
   return { text, root, aliases };
 }
 
-/** The document with a new first entry in a list of its root; `undefined` if the list is in flow style. */
-export function withEntry(
+/** The lists of the root that can get entries; a document may be without tests. */
+type ListKey = "rules" | "tests";
+
+/**
+ * The document with a new first entry in each of some lists of its root, in one edit; `undefined` if a list is in flow
+ * style, or missing.
+ */
+export function withEntries(
   { text, root }: EditableDocument,
-  key: string,
-  block: string,
+  blocks: Readonly<Partial<Record<ListKey, string>>>,
   work: StepBudget,
 ): EditableDocument | undefined {
+  const keys = (Object.keys(blocks) as ListKey[]).sort(
+    (a, b) => placeOf(root, b) - placeOf(root, a),
+  );
+  let edited: string | undefined = text;
+  for (const key of keys) {
+    // From the last list to the first one, so that the offsets of those before it still hold.
+    edited = edited === undefined ? undefined : textWithEntry(edited, root, key, blocks[key] ?? "");
+  }
+  const result = edited === undefined ? undefined : editable(edited, work);
+  const hasAll = keys.every((key) => entriesIn(result, key) === entriesIn({ root }, key) + 1);
+  return hasAll ? result : undefined;
+}
+
+/** The offset of a list of the root. A list that is missing goes to the end. */
+function placeOf(root: YAMLMap, key: string): number {
   const pair = pairOf(root, key);
+  return pair ? keyEnd(pair) : Infinity;
+}
+
+function entriesIn(document: Pick<EditableDocument, "root"> | undefined, key: string): number {
+  const list = document?.root.get(key);
+  return isSeq(list) ? list.items.length : 0;
+}
+
+function textWithEntry(
+  text: string,
+  root: YAMLMap,
+  key: ListKey,
+  block: string,
+): string | undefined {
+  const pair = pairOf(root, key);
+  if (!pair && key === "tests") return `${text.trimEnd()}\ntests:\n${indented(block, 2)}`;
   const list = pair?.value;
   if (!pair || !isSeq(list) || !list.range) return undefined;
   const [start, end] = list.range;
@@ -51,9 +87,7 @@ export function withEntry(
   if (list.flow && !isEmpty) return undefined;
   const kept = isEmpty ? text.slice(0, start).trimEnd() + text.slice(end) : text;
   const margin = isEmpty ? 2 : columnOf(text, start);
-  const result = editable(withLines(kept, keyEnd(pair), indented(block, margin)), work);
-  const found = result?.root.get(key);
-  return isSeq(found) && found.items.length === list.items.length + 1 ? result : undefined;
+  return withLines(kept, keyEnd(pair), indented(block, margin));
 }
 
 /** The document with a new first exception in a rule; `undefined` if the rule cannot be edited. */

@@ -9,7 +9,7 @@ import {
   editable,
   indented,
   offsetOfException,
-  withEntry,
+  withEntries,
   withException,
   type EditableDocument,
 } from "./document-edit.ts";
@@ -69,6 +69,8 @@ type Step = Omit<RuleDraftChange, "line">;
 /** Adds rules, exceptions and tests to a document. */
 class Drafting {
   #document: EditableDocument | undefined;
+  /** The last document that was read: each is asked several times. */
+  #read: { readonly root: YAMLMap; readonly reading: Reading | undefined } | undefined;
   readonly #work: StepBudget;
   readonly #steps: Step[] = [];
 
@@ -137,17 +139,38 @@ class Drafting {
     return this.#document !== undefined;
   }
 
-  /** Adds a rule: the narrower variant if the wider one would break the document's tests. */
+  /** Adds a rule and its test: the narrower variant if the wider one would break the document's tests. */
   #addRule(event: DraftEvent, effect: Effect): boolean {
     const document = this.#document;
     if (!document) return false;
     const id = freeId(event, effect, new Set(idsIn(document.root)));
-    const narrow = (): EditableDocument | undefined =>
-      withEntry(document, "rules", ruleText(event, effect, id, true), this.#work);
-    const wide = withEntry(document, "rules", ruleText(event, effect, id, false), this.#work);
-    this.#document = wide && this.#failures(wide) <= this.#failures(document) ? wide : narrow();
+    const withRule = (isExact: boolean): EditableDocument | undefined => {
+      const rule = ruleText(event, effect, id, isExact);
+      return (
+        this.#withRuleAndTest(document, event, effect, id, rule) ??
+        withEntries(document, { rules: rule }, this.#work)
+      );
+    };
+    const wide = withRule(false);
+    this.#document =
+      wide && this.#failures(wide) <= this.#failures(document) ? wide : withRule(true);
     this.#note(event, "rule", id, `A new rule ${effect === "deny" ? "denies" : "allows"} it`);
     return this.#document !== undefined;
+  }
+
+  /** One edit for both, since each parses the whole document. `undefined` if the test must be added or changed later. */
+  #withRuleAndTest(
+    document: EditableDocument,
+    event: DraftEvent,
+    effect: Effect,
+    id: string,
+    rule: string,
+  ): EditableDocument | undefined {
+    const test = testText(event, effect, id);
+    if (test === "" || marginOf(oppositeOf(event, effect), document.text) !== undefined) {
+      return undefined;
+    }
+    return withEntries(document, { rules: rule, tests: test }, this.#work);
   }
 
   #withTest(
@@ -157,12 +180,8 @@ class Drafting {
     rule: string | null,
   ): EditableDocument {
     const test = testText(event, effect, rule);
-    if (test === "" || document.text.includes(indented(test, 2))) return document;
-    if (document.root.has("tests")) {
-      return withEntry(document, "tests", test, this.#work) ?? document;
-    }
-    const text = `${document.text.trimEnd()}\ntests:\n${indented(test, 2)}`;
-    return editable(text, this.#work) ?? document;
+    if (test === "" || marginOf(test, document.text) !== undefined) return document;
+    return withEntries(document, { tests: test }, this.#work) ?? document;
   }
 
   /**
@@ -176,9 +195,8 @@ class Drafting {
     decidedBy: string | null,
   ): EditableDocument | undefined {
     const test = testText(event, effect, decidedBy);
-    const opposite = testText(event, effect === "deny" ? "allow" : "deny", null);
-    if (opposite === "") return undefined;
-    const margin = TEST_MARGINS.find((one) => text.includes(`\n${indented(opposite, one)}`));
+    const opposite = oppositeOf(event, effect);
+    const margin = marginOf(opposite, text);
     if (margin === undefined) return undefined;
     const old = indented(opposite, margin);
     const start = text.indexOf(`\n${old}`) + 1;
@@ -203,7 +221,10 @@ class Drafting {
   }
 
   #reading({ text, root, aliases }: EditableDocument): Reading | undefined {
-    return readSignalboxDocument(root, aliases, new Problems(text));
+    if (this.#read?.root !== root) {
+      this.#read = { root, reading: readSignalboxDocument(root, aliases, new Problems(text)) };
+    }
+    return this.#read.reading;
   }
 
   #verdictOn(event: DraftEvent): Verdict | undefined {
@@ -226,6 +247,17 @@ class Drafting {
         : this.#reading(document)?.offsetOfRule(rule);
     return placesIn(document.text)(offset ?? 0).line;
   }
+}
+
+/** The test that expects the opposite decision; empty if no test can express it. */
+function oppositeOf(event: DraftEvent, effect: Effect): string {
+  return testText(event, effect === "deny" ? "allow" : "deny", null);
+}
+
+/** The margin with which a text contains a test; `undefined` if it does not. */
+function marginOf(test: string, text: string): number | undefined {
+  if (test === "") return undefined;
+  return TEST_MARGINS.find((margin) => text.includes(`\n${indented(test, margin)}`));
 }
 
 function decidedAlready(effect: Effect, rule: string | null): string {

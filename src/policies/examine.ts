@@ -11,7 +11,7 @@ import {
 import { Problems } from "./problems.ts";
 import type { DraftEffect, Mode, PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument, type Reading } from "./signalbox-document.ts";
-import { MAX_DRAFT_STEPS, MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
+import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
 import { placesIn } from "./text-places.ts";
 
 /** A task for an examination. */
@@ -65,7 +65,7 @@ export const BEGUN = "begun";
 /** Runs every check on a policy document, or evaluates a command by it. */
 export function examine(question: Question): Examined {
   const { yaml, command, commands, draft } = question;
-  const work = new StepBudget(question.maxSteps ?? (draft ? MAX_DRAFT_STEPS : MAX_STEPS));
+  const work = new StepBudget(question.maxSteps ?? MAX_STEPS);
   const problems = new Problems(yaml);
   let document: PolicyDocument | undefined;
   let verdict: Verdict | undefined;

@@ -4,11 +4,11 @@
  * document is accepted or refused for the same reason everywhere.
  */
 
-/** The most steps for one document's tests, or for one decision: some seconds of a thread. */
+/**
+ * The most steps for one document's tests, for one decision, or for one draft, which parses the document again for each
+ * change: some seconds of a thread, and others wait for them.
+ */
 export const MAX_STEPS = 300_000_000;
-
-/** The most steps for one draft, which parses the document again for each change: some ten seconds of a thread. */
-export const MAX_DRAFT_STEPS = 1_500_000_000;
 
 /** The cost of a comparison, besides its characters. */
 export const COMPARISON_STEPS = 50;

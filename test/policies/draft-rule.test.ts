@@ -294,3 +294,27 @@ test("each parsing of a document that gets many exceptions counts as work", () =
   assert.equal(draft?.changes.filter(({ change }) => change === "exception").length, rules.length);
   assert.ok(work.spent > rules.length * parsingSteps(active, Infinity), `${work.spent} steps`);
 });
+
+/** A document whose tokens are counted, and quick to parse. */
+function withTokens(count: number): string {
+  return `${ACTIVE}# ${":".repeat(count)}\n`;
+}
+
+test("a rule and its test are added by one edit, which parses the document once", () => {
+  const active = withTokens(10_000);
+  const work = new StepBudget(Infinity);
+
+  const draft = draftRules([EVENT], "allow", active, work);
+
+  assert.match(draft?.yaml ?? "", /tests:\n- command: kubectl delete pod web-1 -n prod\n/);
+  const parsings = work.spent / parsingSteps(active, Infinity);
+  assert.ok(parsings < 2.5, `${parsings} parsings, with the first one`);
+});
+
+test("a draft is given up at the work of one check, since other checks wait for it", () => {
+  const draft = { events: [EVENT], effect: "allow" } as const;
+
+  const { problems } = examine({ yaml: withTokens(200_000), command: undefined, draft });
+
+  assert.match(problems[0]?.message ?? "", /takes more than 300,000,000 steps/);
+});

@@ -63,7 +63,7 @@ function versionsOf(
   rollingOut = "",
 ): Shares {
   const presentOf = new Map(all.map(({ version, present }) => [version, present]));
-  const expected = [active, rollingOut].filter((version) => version !== "");
+  const expected = [...new Set([active, rollingOut])].filter((version) => version !== "");
   const drifted = all
     .filter(({ version, present }) => !expected.includes(version) && present > 0)
     .toSorted((a, b) => b.present - a.present);

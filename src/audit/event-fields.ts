@@ -76,6 +76,11 @@ export type ExactFilter = Extract<EventFieldLiteral, { readonly filter: string }
 type Excludable = Exclude<ExactFilter, "trace_id">;
 /** The query parameters that leave out events with an exact value. */
 export type ExcludingFilter = `not_${Excludable}`;
+/** A field with texts that can be excluded. */
+export type TextField = Exclude<
+  Extract<EventFieldLiteral, { readonly filter: string; readonly type: "text" }>["name"],
+  "trace_id"
+>;
 /** A row of the table, with every optional property. */
 export type EventField = EventFieldRow & {
   readonly name: EventFieldName;
@@ -92,6 +97,11 @@ export const FILTERED_FIELDS: readonly (EventField & { readonly filter: ExactFil
 export const EXCLUDED_FIELDS = FILTERED_FIELDS.filter(
   (field): field is (typeof FILTERED_FIELDS)[number] & { readonly filter: Excludable } =>
     field.filter !== "trace_id",
+);
+/** The filters of texts that match in part where `wildcards` names them. */
+export const TEXT_FILTERS = EXCLUDED_FIELDS.filter(
+  (field): field is (typeof EXCLUDED_FIELDS)[number] & { readonly name: TextField } =>
+    field.type === "text",
 );
 /** The names of the fields that `q` searches. */
 export const SEARCHED_FIELDS = EVENT_FIELDS.filter((field) => "isSearched" in field).map(

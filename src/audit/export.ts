@@ -10,6 +10,7 @@ import { bodyOf } from "../core/validate.ts";
 import { streamOf, type Reply } from "../http/reply.ts";
 import { BYTE_ORDER_MARK, CSV_HEADER, csvLines, longCsvLine } from "./csv.ts";
 import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-schema.ts";
+import { recordOf } from "./event-fields.ts";
 import { filterOf, type GivenFilter } from "./filter.ts";
 import type { AuditFilter, AuditStore } from "./store.ts";
 
@@ -78,9 +79,12 @@ export function exportFacts({
   bom,
   filter,
 }: ExportView): Readonly<Record<string, unknown>> {
-  const { from, to, ...texts } = filter;
+  const { from, to, wildcards = [], ...texts } = filter;
   const momentOf = (ms: number | undefined) => (ms === undefined ? undefined : formatTimestamp(ms));
-  return { format, bom, ...texts, from: momentOf(from), to: momentOf(to) };
+  const inPart = recordOf(wildcards.map(({ parameter, text }) => [parameter, text] as const));
+  const names = wildcards.map(({ parameter }) => parameter).join(",") || undefined;
+  const facts = { ...texts, ...inPart, wildcards: names };
+  return { format, bom, ...facts, from: momentOf(from), to: momentOf(to) };
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   type ExcludingFilter,
 } from "./event-fields.ts";
 import type { AuditFilter } from "./store.ts";
+import { WILDCARD_FILTERS, wildcardsOf } from "./wildcards.ts";
 
 const EITHER_CASE = [...decisions, ...decisions.map((word) => word.toLowerCase())];
 /** The filters of the contract, which no value makes a 4xx. */
@@ -59,6 +60,9 @@ export const filterQuery = {
   q: string(`Text that the ${SEARCHED_WORDS} contains, in any letter case.`),
   ...exact,
   ...excluded,
+  wildcards: string(
+    `Names of filters, separated by commas, in whose values \`*\` stands for any text: of ${WILDCARD_FILTERS.join(", ")}, and of those with \`not_\`. Such a filter matches the letters A to Z in either case. Without this, \`*\` stands for itself.`,
+  ),
   reason: string("Only events whose `reason` contains this text, in any letter case."),
   from: dateTime("Only events with a `timestamp` at or after this time."),
   to: dateTime("Only events with a `timestamp` before this time."),
@@ -73,8 +77,8 @@ export const filterBody = {
 /** Text searches take turns, since each may read all texts of a log. The index answers all other filters. */
 export const SEARCH = {
   large: "searched",
-  isSmall: ({ query }: { readonly query: Pick<GivenFilter, "q" | "reason"> }) =>
-    query.q === undefined && query.reason === undefined,
+  isSmall: ({ query }: { readonly query: Pick<GivenFilter, "q" | "reason" | "wildcards"> }) =>
+    query.q === undefined && query.reason === undefined && query.wildcards === undefined,
 } as const;
 
 /** Facets take the same turns with any filter, since each may go through all rows of a log. */
@@ -87,9 +91,18 @@ export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | 
  * Reads filters.
  *
  * @throws BadInput for a `from` or `to` that is not an RFC 3339 timestamp, and for an unknown decision or
- *   consumer in a filter that is not of the contract: a misspelt `not_decision` would leave out nothing
+ *   consumer in a filter that is not of the contract: a misspelt `not_decision` would leave out nothing; and
+ *   for a name in `wildcards` that is not a filter with a text
  */
 export function filterOf(given: GivenFilter): AuditFilter {
+  const wildcards = wildcardsOf(given.wildcards, given);
+  const exact = exactFilterOf(given);
+  if (wildcards === undefined) return exact;
+  const inPart = wildcards.map(({ parameter }) => [parameter, undefined] as const);
+  return { ...exact, ...recordOf(inPart), wildcards };
+}
+
+function exactFilterOf(given: GivenFilter): AuditFilter {
   return {
     q: given.q,
     ...recordOf(

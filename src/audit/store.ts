@@ -4,6 +4,7 @@ import type { Pieces } from "../core/pieces.ts";
 import type { ExactFilter, ExcludingFilter } from "./event-fields.ts";
 import type { FacetName, ValueCount } from "./facets.ts";
 import type { AuditEvent } from "./schema.ts";
+import type { Wildcard } from "./wildcards.ts";
 
 /**
  * The filters of a list; an absent filter matches all events. `event-fields.ts` says which fields have an
@@ -15,6 +16,8 @@ export interface AuditFilter extends Readonly<
 > {
   /** A literal, case-insensitive part of a searched field. */
   readonly q?: string | undefined;
+  /** The filters that match in part; each field's exact filter is absent then. */
+  readonly wildcards?: readonly Wildcard[] | undefined;
   /** A literal, case-insensitive part of the reason. */
   readonly reason?: string | undefined;
   /** The earliest `timestamp` that matches, in milliseconds. */

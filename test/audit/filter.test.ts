@@ -41,6 +41,26 @@ test("known words are read in any letter case", () => {
   assert.deepEqual(given(filter), words);
 });
 
+test("wildcards take the place of the exact filters that they name", () => {
+  const values = { executor: "a*", not_policy: "v*", status: "*" };
+  const wildcards = [
+    { parameter: "executor", field: "executor", text: "a*", isExcluded: false },
+    { parameter: "not_policy", field: "policy", text: "v*", isExcluded: true },
+  ];
+  const filter = filterOf({ ...values, wildcards: "not_policy,executor,runtime" });
+  assert.deepEqual(given(filter), { status: "*", wildcards });
+  assert.deepEqual(given(filterOf({ ...values, wildcards: "runtime" })), values);
+});
+
+for (const name of ["", "trace_id", "decision", "not_consumer", "observed", "reason", "q", "zz"]) {
+  test(`wildcards=${name || "executor,"} is refused by name`, () => {
+    assert.throws(
+      () => filterOf({ executor: "a*", wildcards: `executor,${name}` }),
+      (error) => error instanceof BadInput && error.message.startsWith(`wildcards: "${name}" `),
+    );
+  });
+}
+
 test("moments are read with their offset", () => {
   const filter = filterOf({ from: "2026-11-20T22:00:00+02:00", to: "2026-11-20T20:00:00.001Z" });
   const moment = Date.parse("2026-11-20T20:00:00Z");
@@ -62,10 +82,12 @@ test("every parameter becomes a filter, in any order", () => {
   const names = Object.keys(filterQuery);
   const valueOf = (name: string): string => {
     if (/decision|observed/.test(name)) return "DENIED";
+    if (name === "wildcards") return "not_status, executor";
     return name.endsWith("consumer") ? "ai" : "2026-11-20T20:00:00Z";
   };
   const values = (list: readonly string[]) =>
     filterOf(Object.fromEntries(list.map((name) => [name, valueOf(name)])));
-  assert.deepEqual(Object.keys(given(values(names))).sort(), [...names].sort());
+  const exact = names.filter((name) => name !== "executor" && name !== "not_status");
+  assert.deepEqual(Object.keys(given(values(names))).sort(), exact.sort());
   assert.equal(JSON.stringify(values(names)), JSON.stringify(values(names.toReversed())));
 });

@@ -38,6 +38,10 @@ export function matches(event: AuditEvent, filter: AuditFilter): boolean {
       const unwanted = filter[`not_${parameter}`];
       return unwanted === undefined || event[name] !== unwanted;
     }) &&
+    (filter.wildcards ?? []).every(({ field, text, isExcluded }) => {
+      const value = event[field];
+      return (value !== undefined && isLike(value, text)) !== isExcluded;
+    }) &&
     (from === undefined || timeOf(event) >= from) &&
     (to === undefined || timeOf(event) < to) &&
     (q === undefined || holds(event, q)) &&
@@ -45,6 +49,15 @@ export function matches(event: AuditEvent, filter: AuditFilter): boolean {
       reason === "" ||
       event.reason?.toLowerCase().includes(reason.toLowerCase()) === true)
   );
+}
+
+/** Whether a text is like another, in which `*` stands for any text and letters A to Z for both cases. */
+function isLike(value: string, wanted: string): boolean {
+  const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const parts = lower(wanted)
+    .split("*")
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join("[^]*")}$`, "u").test(lower(value));
 }
 
 /** The matching events, counted into buckets one by one. */

@@ -71,7 +71,43 @@ const someBatch = fc
 // Most filters are absent, so that some events match.
 const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.nat(4).chain((n) => (n === 0 ? arbitrary : fc.constant(undefined)));
+const WILD = [
+  "*",
+  "a*",
+  "*T",
+  "İ*",
+  "i*",
+  "*σ",
+  "*😀",
+  "G*t",
+  "g*i*T*",
+  "A",
+  "*\u0000*",
+  "g**h",
+  "key-*",
+  "%",
+  "*}*",
+];
+const someWildcards = fc
+  .array(
+    fc.record({
+      field: fc.constantFrom(
+        "executor",
+        "provider",
+        "capability",
+        "status",
+        "runtime_name",
+        "policy",
+        "reported_by",
+      ),
+      text: fc.constantFrom(...WILD),
+      isExcluded: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 2 },
+  )
+  .map((some) => some.map((one) => ({ ...one, parameter: "executor" as const })));
 const someFilter = fc.record({
+  wildcards: rarely(someWildcards),
   q: fc.option(fc.constantFrom(...texts, "i", "σ", "\u0307", "id", "zz"), { nil: undefined }),
   decision: rarely(fc.constantFrom("ALLOWED", "DENIED", "other")),
   provider: rarely(fc.constantFrom("git", "a")),

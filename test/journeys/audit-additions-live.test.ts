@@ -31,6 +31,26 @@ test("the streamed event equals the stored one", async (t) => {
   assert.deepEqual((await stream.event())?.data, body);
 });
 
+test("a stream has the events that match in part", async (t) => {
+  const app = await start(t);
+  const stream = await app.stream(
+    `${AUDIT}/stream?executor=A*&not_runtime=*-test&wildcards=executor,not_runtime`,
+  );
+  await stream.block();
+  const read = async () => JSON.stringify((await stream.event())?.data);
+  const names = [
+    ["bob", "r1"],
+    ["ada", "r1-test"],
+    ["Ada L", "r1"],
+    ["ann", undefined],
+  ];
+  for (const [executor, runtime_name] of names) {
+    await app.post(AUDIT, { command: "ls", executor, runtime_name });
+  }
+  assert.match(await read(), /"executor":"Ada L"/);
+  assert.match(await read(), /"executor":"ann"/);
+});
+
 test("a repeated event is streamed once", async (t) => {
   const app = await start(t);
   const stream = await app.stream(`${AUDIT}/stream`);

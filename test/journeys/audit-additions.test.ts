@@ -37,12 +37,18 @@ const FILTERS: readonly (readonly [string, readonly string[]])[] = [
   ["runtime=r1", ["e3"]],
   ["trace_id=t1", ["e3"]],
   ["policy=v1", ["e4"]],
+  ["executor=A*&wildcards=executor", ["e2", "e0"]],
+  ["executor=a*", []],
+  ["executor=*&wildcards=executor", ["e2", "e1", "e0"]],
+  ["not_executor=*&wildcards=not_executor", ["e5", "e4", "e3"]],
+  ["executor=a*&not_status=fail*&wildcards=not_status,executor", ["e0"]],
+  ["capability=*/l*t&wildcards=capability&decision=allowed", ["e5"]],
   ["executor=ada&decision=allowed&q=GIT&to=2026-11-20T12:00:00Z", ["e0"]],
   ["executor=ada&executor=bob", ["e2", "e0"]],
 ];
 
 for (const [query, wanted] of FILTERS) {
-  test(`list and export ?${query} have ${wanted.length}, and the histogram counts them`, async () => {
+  test(`list and export ?${query} have ${wanted.length}, and histogram and facets count them`, async () => {
     const list = await app.get(`${AUDIT}?${query}`);
     assert.deepEqual(idsOf(list), wanted);
     assert.equal(list.body.total, wanted.length);
@@ -53,6 +59,8 @@ for (const [query, wanted] of FILTERS) {
     );
     const { body } = await app.get(`${AUDIT}/histogram?${query}`);
     assert.equal(totalOf(body.buckets), wanted.length);
+    const facets = await app.get(`${AUDIT}/facets?${query}`);
+    assert.equal(facets.body.counted, wanted.length);
   });
 }
 

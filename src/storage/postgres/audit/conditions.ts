@@ -1,6 +1,7 @@
 /** Filters as conditions of SQL, with their values as parameters. */
 import { excluding } from "../../../audit/event-fields.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
+import { partsOf } from "../../../audit/wildcards.ts";
 import type { Values } from "../values.ts";
 import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
 
@@ -57,11 +58,16 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
     if (unwanted === undefined) continue;
     conditions.push(`${column} IS DISTINCT FROM ${values.add(columnOf(unwanted))}`);
   }
+  for (const { field, text, isExcluded } of filter.wildcards ?? []) {
+    const parts = partsOf(text).map((part) => literal(columnOf(part)));
+    // In the collation "C", which the columns have, only the letters A to Z have a lower case.
+    const isMatch = `lower(${field} COLLATE "C") LIKE ${values.add(parts.join("%"))}`;
+    conditions.push(isExcluded ? `(${isMatch}) IS NOT TRUE` : isMatch);
+  }
   for (const [name, part] of SEARCHES) {
     const text = filter[name] ?? "";
     if (text === "") continue;
-    const literal = searchForm(text).replace(/[\\%_]/g, "\\$&");
-    const pattern = values.add(`%${literal}%`);
+    const pattern = values.add(`%${literal(searchForm(text))}%`);
     // The first condition uses the trigram index of the whole column; the second checks the searched part.
     conditions.push(`search LIKE ${pattern} AND ${part} LIKE ${pattern}`);
   }
@@ -72,6 +78,11 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
 const COUNTED = COLUMNS.filter(([name]) => !["decision", "consumer", "trace_id"].includes(name));
 /** Longer values are not counted. */
 const MOST_VALUE_BYTES = 256;
+
+/** A text in a pattern of `LIKE`, where it matches only itself. */
+function literal(text: string): string {
+  return text.replace(/[\\%_]/g, "\\$&");
+}
 
 /** The columns and values of a filter that are counted. */
 export function countedValuesOf(filter: AuditFilter): readonly (readonly [string, string])[] {
@@ -91,6 +102,7 @@ export function isSearch(filter: AuditFilter): boolean {
 /** Whether the counters have the number of events that match, for any range of time. */
 export function isCounted(filter: AuditFilter): boolean {
   const exact = COLUMNS.filter(([name]) => name !== "decision" && name !== "consumer");
+  if (filter.wildcards !== undefined) return false;
   if (COLUMNS.some(([name]) => excludedBy(filter, name) !== undefined)) return false;
   return !isSearch(filter) && exact.every(([name]) => filter[name] === undefined);
 }

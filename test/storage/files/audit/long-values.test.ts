@@ -1,6 +1,7 @@
 /** Values that would fill the memory, were they kept there: long ones, and many. */
 import assert from "node:assert/strict";
 import test from "node:test";
+import type { TextField } from "../../../../src/audit/event-fields.ts";
 import type { AuditEvent } from "../../../../src/audit/schema.ts";
 import type { AuditFilter } from "../../../../src/audit/store.ts";
 import { createLog } from "../../../../src/core/log.ts";
@@ -52,9 +53,17 @@ function historyOf(length: number): AuditEvent[] {
   );
 }
 
+function like(field: TextField, text: string, isExcluded = false): AuditFilter {
+  return { wildcards: [{ parameter: "executor", field, text, isExcluded }] };
+}
+
 const FILTERS: readonly AuditFilter[] = [
   { executor: long("executor", 17) },
   { executor: long("executor", 15) }, // no event has it
+  like("executor", "EXECUTOR *needle-3!*"),
+  { ...like("policy", "*1 ÄB *z"), decision: "DENIED" },
+  like("runtime_name", "*needle-0! z*z", true),
+  like("status", "failed"),
   { executor: "ada", provider: "git" },
   { provider: long("provider", 40), decision: "ALLOWED" },
   { capability: long("capability", 99) },

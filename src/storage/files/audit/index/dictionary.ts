@@ -14,6 +14,7 @@
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { Work } from "../../../../core/work.ts";
+import type { Yielder } from "../../../../core/yielder.ts";
 import { hashesOf, hashOf } from "./hash.ts";
 import { lowerBound, sortedByKey } from "./sorting.ts";
 import { TextBuffer, encodeTexts } from "./text-buffer.ts";
@@ -22,6 +23,11 @@ import { codesHolding } from "./text-finder.ts";
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 /** The characters that are lower-cased in one part, within some 0.1 ms. */
 const PART_CHARACTERS = 64 << 10;
+/** The characters that are tested in the time of a call. */
+const CALL_CHARACTERS = 64;
+
+/** A test of a value. */
+export type ValueTest = (value: string) => boolean;
 
 /** Finds codes by values, and values by codes. */
 export interface Dictionary {
@@ -29,6 +35,8 @@ export interface Dictionary {
   readonly size: number;
   /** The code of a value; `undefined` if no row has that value. */
   codeOf(value: string): number | undefined;
+  /** The codes of the values that pass a test, ascending. */
+  matching(test: ValueTest, yielder: Yielder): Awaitable<readonly number[]>;
   /** The value of a code. One that is too long to be listed may be empty instead. */
   listedValueOf(code: number): Awaitable<string>;
 }
@@ -68,6 +76,10 @@ export class GrowingDictionary implements Dictionary {
 
   listedValueOf(code: number): string {
     return this.#values[code - 1] as string;
+  }
+
+  matching(test: ValueTest, yielder: Yielder): Awaitable<readonly number[]> {
+    return yielder.run(codesMatching(this, test));
   }
 
   /** The codes whose lower-cased values contain some bytes, ascending. */
@@ -130,10 +142,32 @@ export class PackedDictionary implements Dictionary {
     return this.#texts.toString("utf8", this.#ends[code - 2] ?? 0, this.#ends[code - 1]);
   }
 
+  matching(test: ValueTest, yielder: Yielder): Awaitable<readonly number[]> {
+    return yielder.run(codesMatching(this, test));
+  }
+
   /** The codes whose lower-cased values contain some bytes, ascending. */
   search(needle: Buffer): Work<readonly number[]> {
     return codesHolding(this.#lower, this.#lowerEnds, needle);
   }
+}
+
+/** The codes of the values that pass a test; yields after a number of characters. */
+function* codesMatching(
+  dictionary: GrowingDictionary | PackedDictionary,
+  test: ValueTest,
+): Work<readonly number[]> {
+  const found: number[] = [];
+  let left = PART_CHARACTERS;
+  for (let code = 1; code <= dictionary.size; code++) {
+    const value = dictionary.listedValueOf(code);
+    if (test(value)) found.push(code);
+    left -= value.length + CALL_CHARACTERS;
+    if (left > 0) continue;
+    left = PART_CHARACTERS;
+    yield;
+  }
+  return found;
 }
 
 /** Makes the block of a `PackedDictionary`; `isSearched` includes the lower-cased texts. */

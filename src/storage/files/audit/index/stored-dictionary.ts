@@ -6,14 +6,17 @@
 import { createHash } from "node:crypto";
 import { LONGEST_LISTED } from "../../../../audit/facets.ts";
 import type { Work } from "../../../../core/work.ts";
+import type { Yielder } from "../../../../core/yielder.ts";
 import type { OnDemandSections } from "../sidecar/on-demand-sections.ts";
-import type { Dictionary } from "./dictionary.ts";
+import type { Dictionary, ValueTest } from "./dictionary.ts";
 import type { CodedName } from "./fields.ts";
 import { sortedByKey } from "./sorting.ts";
 
 /** The 32-bit words of a digest. With 128 bits, texts of one digest cannot be found, even on purpose. */
 const WORDS = 4;
 const TEXTS_AT_ONCE = 64;
+/** The bytes of texts that are read at once, unless one text is longer. */
+const BYTES_AT_ONCE = 64 << 10;
 /** No listed value is longer in UTF-8. */
 const LONGEST_LISTED_BYTES = 3 * LONGEST_LISTED;
 
@@ -56,6 +59,24 @@ export class StoredDictionary implements Dictionary {
       else high = middle;
     }
     return undefined;
+  }
+
+  async matching(test: ValueTest, yielder: Yielder): Promise<readonly number[]> {
+    const { textEnds } = this.#columns;
+    const endOf = (code: number): number => textEnds[code - 1] ?? 0;
+    const found: number[] = [];
+    for (let code = 1; code <= this.size;) {
+      const start = endOf(code - 1);
+      let last = code;
+      while (last < this.size && endOf(last + 1) - start <= BYTES_AT_ONCE) last++;
+      const bytes = await this.#rest.read(this.#section, start, endOf(last));
+      for (; code <= last; code++) {
+        const value = bytes.toString("utf8", endOf(code - 1) - start, endOf(code) - start);
+        if (test(value)) found.push(code);
+      }
+      if (yielder.isDue) await yielder.step();
+    }
+    return found;
   }
 
   async listedValueOf(code: number): Promise<string> {

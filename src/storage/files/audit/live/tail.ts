@@ -11,6 +11,7 @@ import {
   SEARCHED_FIELDS,
 } from "../../../../audit/event-fields.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
+import { wildcardTest } from "../../../../audit/wildcards.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
 import { timeOf } from "../write/lines.ts";
@@ -130,12 +131,17 @@ function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolean {
     const unwanted = filter[excluding(parameter)];
     return unwanted === undefined ? [] : [{ name, unwanted }];
   });
-  const { q = "", reason = "", from = -Infinity, to = Infinity } = filter;
+  const { q = "", reason = "", from = -Infinity, to = Infinity, wildcards = [] } = filter;
+  const inPart = wildcards.map(({ field, text, isExcluded }) => {
+    const test = wildcardTest(text);
+    return (event: AuditEvent) => test(event[field]) !== isExcluded;
+  });
   const lower = q.toLowerCase();
   const lowerReason = reason.toLowerCase();
   return (event) => {
     if (!exact.every(({ name, wanted }) => event[name] === wanted)) return false;
     if (excluded.some(({ name, unwanted }) => event[name] === unwanted)) return false;
+    if (!inPart.every((isWanted) => isWanted(event))) return false;
     if (lowerReason !== "" && !event.reason?.toLowerCase().includes(lowerReason)) return false;
     const time = timeOf(event.timestamp) ?? 0;
     if (time < from || time >= to) return false;

@@ -73,11 +73,11 @@ export async function answerHistogram(
 
 /** Whether a segment's hours can be added up, in place of its rows. */
 function isByHours(index: SegmentIndex, query: SegmentQuery, range: BucketRange): boolean {
-  const { wanted, unwanted, trace, texts } = query;
+  const { wanted, unwanted, wildcards, trace, texts } = query;
   const { isSealed, oldest, newest } = index;
   return (
     isSealed &&
-    wanted.length + unwanted.length === 0 &&
+    wanted.length + unwanted.length + wildcards.length === 0 &&
     trace === undefined &&
     texts.length === 0 &&
     range.from % HOUR_MS === 0 &&

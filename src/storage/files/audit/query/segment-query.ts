@@ -1,6 +1,7 @@
 /** A filter in the terms of the engine, made once and applied to one segment after another. */
 import { excluding, type ExactFilter } from "../../../../audit/event-fields.ts";
 import type { AuditFilter } from "../../../../audit/store.ts";
+import { wildcardTest } from "../../../../audit/wildcards.ts";
 import { CODED_FIELDS, packedFacetsWith, type CodedName, type LongName } from "../index/fields.ts";
 import { bitsOf, type SearchedText } from "../index/trigrams.ts";
 import type { RowSet } from "../index/row-set.ts";
@@ -26,6 +27,14 @@ export interface TextQuery extends SearchedText {
   readonly keyIn: (segment: number) => string;
 }
 
+/** A test of the values of a field. */
+export interface WildcardQuery {
+  readonly field: CodedName;
+  readonly matches: (value: string) => boolean;
+  /** Whether it leaves out the rows that it matches. */
+  readonly isExcluded: boolean;
+}
+
 /** A filter in the terms of every segment. */
 export interface SegmentQuery {
   readonly from: number;
@@ -34,6 +43,8 @@ export interface SegmentQuery {
   readonly wanted: readonly { readonly field: CodedName; readonly value: string }[];
   /** Fields and the values that they must not have. */
   readonly unwanted: SegmentQuery["wanted"];
+  /** The fields that are matched in part, and the tests of their values. */
+  readonly wildcards: readonly WildcardQuery[];
   /** By packed facet, 1 if it matches; `undefined` if all do. */
   readonly facets: Uint8Array | undefined;
   readonly trace: string | undefined;
@@ -58,6 +69,9 @@ export function segmentQuery(
     to: filter.to ?? Infinity,
     wanted: coded((name) => filter[name]),
     unwanted: coded((name) => (name === "trace_id" ? undefined : filter[excluding(name)])),
+    wildcards: (filter.wildcards ?? []).map(({ field, text, isExcluded }) => {
+      return { field, matches: wildcardTest(text), isExcluded };
+    }),
     facets: packedFacetsWith(filter),
     trace: filter.trace_id,
     texts: [

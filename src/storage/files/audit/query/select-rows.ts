@@ -113,8 +113,9 @@ function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuer
 function knownCount(view: SegmentView, query: SegmentQuery): number | undefined {
   const plan = planOf(view, query);
   if (plan === undefined) return 0;
-  const { facets, texts, trace } = query;
-  const isCompared = texts.length > 0 || trace !== undefined || plan.barred.length > 0;
+  const { facets, texts, trace, wildcards } = query;
+  const isCompared =
+    texts.length + wildcards.length + plan.barred.length > 0 || trace !== undefined;
   if (plan.isPartial || isCompared) return undefined;
   const [first, second] = plan.tests;
   if (first === undefined) return facets === undefined ? view.rows : totalWith(view, facets);
@@ -172,7 +173,7 @@ export async function selectRows(
 /** The matching rows of any time; `undefined` stands for all rows. */
 async function matchingRows(
   { index, rows }: SegmentView,
-  { facets, trace, texts }: SegmentQuery,
+  { facets, trace, texts, wildcards }: SegmentQuery,
   { tests, barred }: Plan,
   yielder: Yielder,
 ): Promise<RowSet | undefined> {
@@ -180,7 +181,7 @@ async function matchingRows(
   for (const text of texts) {
     if (list?.length === 0) break;
     const holding = await rowsHolding(index, rows, text, yielder);
-    const isAlone = texts.length === 1 && tests.length + barred.length === 0;
+    const isAlone = texts.length === 1 && tests.length + barred.length + wildcards.length === 0;
     if (isAlone && facets === undefined && list === undefined) return holding;
     list = list === undefined ? holding.toList() : holding.among(list);
   }
@@ -195,6 +196,11 @@ async function matchingRows(
     const allowed = new Uint8Array(dictionary.size + 1).fill(1);
     allowed[code] = 0;
     compared.push([codes, allowed]);
+  }
+  for (const { field, matches, isExcluded } of wildcards) {
+    const { codes, dictionary } = index.fields[field];
+    const marks = marksOf(await dictionary.matching(matches, yielder), dictionary.size);
+    compared.push([codes, isExcluded ? marks.map((mark) => 1 - mark) : marks]);
   }
   if (facets !== undefined) compared.push([index.facets, facets]);
   if (list !== undefined) {

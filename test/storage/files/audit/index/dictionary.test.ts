@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { Yielder } from "../../../../../src/core/yielder.ts";
 import { finish } from "../../../../../src/core/work.ts";
 import {
   GrowingDictionary,
@@ -27,7 +28,7 @@ for (const [what, texts] of [
   ["any form", SOME],
   ["no number", []],
 ] as const) {
-  test(`texts of ${what} are found by their codes and parts, growing and packed`, () => {
+  test(`texts of ${what} are found by their codes and parts, growing and packed`, async () => {
     const growing = new GrowingDictionary();
     for (const round of ["added", "found again"]) {
       assert.deepEqual(
@@ -44,6 +45,11 @@ for (const [what, texts] of [
         assert.equal(dictionary.codeOf(text), i + 1);
         assert.equal(dictionary.listedValueOf(i + 1), text);
       }
+      const hasTwo = (text: string): boolean => text.length > 1;
+      assert.deepEqual(
+        await dictionary.matching(hasTwo, new Yielder()),
+        texts.flatMap((text, i) => (hasTwo(text) ? [i + 1] : [])),
+      );
       for (const needle of ["g", "ⱥⱥ", "k", "s", "😀", "0"]) {
         const holding = texts.flatMap((text, i) =>
           text.toLowerCase().includes(needle) ? [i + 1] : [],

@@ -1,0 +1,86 @@
+/**
+ * Filters in whose values `*` stands for any text, also for none. Letters from A to Z match in either case, other
+ * characters only themselves: every storage engine can tell these letters alike, while each has its own rules for others.
+ */
+import { BadInput } from "../core/errors.ts";
+import {
+  excluding,
+  type ExactFilter,
+  type ExcludingFilter,
+  TEXT_FILTERS,
+  type TextField,
+} from "./event-fields.ts";
+
+/** A filter that matches a part of a field. */
+export interface Wildcard {
+  readonly parameter: ExactFilter | ExcludingFilter;
+  readonly field: TextField;
+  /** The value with its asterisks. */
+  readonly text: string;
+  /** Whether it leaves out the events that it matches. */
+  readonly isExcluded: boolean;
+}
+
+/** The filters whose values may have asterisks. */
+export const WILDCARD_FILTERS = TEXT_FILTERS.map(({ filter }) => filter);
+
+const PARAMETERS: ReadonlyMap<string, Omit<Wildcard, "text">> = new Map(
+  TEXT_FILTERS.flatMap(({ filter, name: field }) => {
+    return ([filter, excluding(filter)] as const).map((parameter) => {
+      return [parameter, { parameter, field, isExcluded: parameter !== filter }] as const;
+    });
+  }),
+);
+
+/**
+ * Reads the names of filters, in their order; `undefined` if none of them has a value.
+ *
+ * @throws BadInput for a name of another parameter
+ */
+export function wildcardsOf(
+  names: string | undefined,
+  given: { readonly [Name in ExactFilter | ExcludingFilter]?: string | undefined },
+): readonly Wildcard[] | undefined {
+  if (names === undefined) return undefined;
+  const wanted = new Set(names.split(",").map((name) => name.trim()));
+  for (const name of wanted) {
+    if (PARAMETERS.has(name)) continue;
+    const known = WILDCARD_FILTERS.join(", ");
+    throw new BadInput(
+      `wildcards: ${JSON.stringify(name)} is not one of ${known}, or not_ and one`,
+    );
+  }
+  const found = [...PARAMETERS.values()].flatMap((wildcard) => {
+    const text = wanted.has(wildcard.parameter) ? given[wildcard.parameter] : undefined;
+    return text === undefined ? [] : [{ ...wildcard, text }];
+  });
+  return found.length === 0 ? undefined : found;
+}
+
+/** The texts between the asterisks of a value, which a match contains in this order. */
+export function partsOf(text: string): readonly string[] {
+  return inLowerCase(text).split("*");
+}
+
+/** Makes the test whether a value matches. Its time is linear in the value's length for each asterisk. */
+export function wildcardTest(text: string): (value: string | undefined) => boolean {
+  const [first = "", ...parts] = partsOf(text.toWellFormed());
+  const last = parts.pop();
+  return (value) => {
+    if (value === undefined) return false;
+    const lower = inLowerCase(value.toWellFormed());
+    if (last === undefined) return lower === first;
+    if (!lower.startsWith(first)) return false;
+    let at = first.length;
+    for (const part of parts) {
+      const found = lower.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return lower.length - last.length >= at && lower.endsWith(last);
+  };
+}
+
+function inLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

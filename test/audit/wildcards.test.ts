@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wildcardTest } from "../../src/audit/wildcards.ts";
+
+for (const [text, matching, others] of [
+  ["ada*", ["ada", "Ada Lovelace", "ada*"], ["", "lada", "ad"]],
+  ["*laptop*", ["laptop", "Ada-LAPTOP-2"], ["lap top"]],
+  ["*-prod", ["k8s-prod", "-prod"], ["k8s-prod-2", "prod"]],
+  ["k8s-*-prod", ["k8s--prod", "k8s-eu-west-prod"], ["k8s-prod"]],
+  ["aba*aba", ["abaaba", "aba aba"], ["aba", "ababa"]],
+  ["a*b*c", ["abc", "a b b c c"], ["acb", "abbb"]],
+  ["*", ["", "any"], []],
+  ["a**", ["a", "ab"], ["ba"]],
+  ["Ada", ["ada", "ADA"], ["adam"]],
+  ["ä*", ["ä", "äb"], ["Ä"]],
+  ["a.b+*", ["a.b+c"], ["axbbc"]],
+  ["*😀", ["x😀"], ["x\ude00"]],
+  ["*\ufffd", ["x\ufffd", "x\ude00"], []],
+] as const) {
+  test(`${JSON.stringify(text)} matches what it describes, as a whole`, () => {
+    const matches = wildcardTest(text);
+    for (const value of matching) assert.equal(matches(value), true, value);
+    for (const value of others) assert.equal(matches(value), false, value);
+    assert.equal(matches(undefined), false);
+  });
+}
+
+test("many asterisks take no longer than a look at the text for each", () => {
+  const value = "a".repeat(64 << 10);
+  assert.equal(wildcardTest(`${"*a".repeat(2_000)}*b`)(value), false);
+  assert.equal(wildcardTest(`${"*a".repeat(2_000)}*`)(value), true);
+});

@@ -1,6 +1,14 @@
 /** The form of the audit page and the view that it describes. */
 import type { Search } from "../pages/audit-search.ts";
-import { ANEW, AUDIT_PARAMETERS, readView, viewHref, type AuditView } from "../pages/audit-view.ts";
+import {
+  ANEW,
+  AUDIT_FILTERS,
+  AUDIT_PARAMETERS,
+  readView,
+  typedWildcards,
+  viewHref,
+  type AuditView,
+} from "../pages/audit-view.ts";
 import { fieldInUtc } from "../zone.ts";
 
 type Field = HTMLInputElement | HTMLSelectElement;
@@ -21,7 +29,11 @@ export function fillForm(): void {
  * The address of the view that the form describes; what the box says goes before the other fields. A field that the
  * reader left alone stands for the view: while a view is being loaded, the form still shows the one before it.
  */
-export function formHref(form: HTMLFormElement, { filters }: Search, view: AuditView): string {
+export function formHref(
+  form: HTMLFormElement,
+  { filters, quoted }: Search,
+  view: AuditView,
+): string {
   const given = readView((name) => {
     const field = fieldOf(form, name);
     if (!field || !isChanged(field)) return view[name];
@@ -31,7 +43,10 @@ export function formHref(form: HTMLFormElement, { filters }: Search, view: Audit
   const range = isTimed ? undefined : given.range; // an own range replaces a quick one
   const box = fieldOf(form, "find");
   const q = box && isChanged(box) ? filters.q : view.q;
-  return viewHref({ ...given, ...filters }, { q, range, ...ANEW });
+  const changed = AUDIT_FILTERS.filter((name) => given[name] !== view[name]);
+  const typed = { ...Object.fromEntries(changed.map((name) => [name, given[name]])), ...filters };
+  const wildcards = typedWildcards(view, typed, quoted);
+  return viewHref({ ...given, ...filters }, { q, range, wildcards, ...ANEW });
 }
 
 function fieldOf(form: HTMLFormElement, name: string): Field | undefined {

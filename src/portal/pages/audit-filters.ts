@@ -1,5 +1,5 @@
 import { consumers, decisions } from "../../core/decision.ts";
-import { FILTERED_FIELDS } from "../../audit/event-fields.ts";
+import { FILTERED_FIELDS, TEXT_FILTERS } from "../../audit/event-fields.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { SEARCH_FIELDS, searchText } from "./audit-search.ts";
@@ -18,6 +18,7 @@ import {
   shortMoment,
   valueWords,
   viewHref,
+  wildcardsOf,
   yesterdayOf,
   type AuditView,
 } from "./audit-view.ts";
@@ -26,7 +27,7 @@ const CHIP_LENGTH = 60;
 const MOST_SUGGESTED = 200;
 const LONGEST_SUGGESTED = 64;
 
-/** The filters that have a field for a text; all but the reason match exactly. */
+/** The filters that have a field for a text. */
 const TEXTS = [
   { filter: "reason", label: "Reason contains", example: "blocked" },
   ...FILTERED_FIELDS.filter(({ type }) => type === "text"),
@@ -58,13 +59,15 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
       <button type="submit" class="without-modules">Search</button>
     </div>
     ${(["range", ...EXCLUSIONS] as const).map((name) => hidden(name, view[name]))}
+    ${hidden("wildcards", [...TEXT_FILTERS.map(({ filter }) => filter), ...wildcardsOf(view)].join())}
     <details id="more-filters">
       <summary>More filters</summary>
       <p class="faint small" id="search-help">
         The search finds a text in commands, people, providers, capabilities and resources. It takes
         fields, too, and <code>-</code> before a field to leave events out:
         <code>executor:ada -provider:git reason:blocked "rm -rf"</code>. Fields:
-        ${SEARCH_FIELDS.join(", ")}.
+        ${SEARCH_FIELDS.join(", ")}. In a value, <code>*</code> stands for any text:
+        <code>runtime:*laptop*</code>.
       </p>
       <div class="fields">
         ${TEXTS.map(
@@ -132,16 +135,17 @@ export function auditRanges(view: AuditView, now: number): Html {
 export function auditChips(view: AuditView): Html | undefined {
   const filters = filtersOf(view);
   if (filters.length === 0) return undefined;
+  const inPart = wildcardsOf(view);
   return html`<ul class="chips" aria-label="Filters">
     ${filters.map(([name, value]) => {
       const shown = shorten(valueWords(name, value), CHIP_LENGTH);
+      const word = inPart.includes(name) ? `${FILTER_WORDS[name]} like` : FILTER_WORDS[name];
       return html`<li>
         <a
           href="${viewHref(view, { [name]: undefined, ...ANEW })}"
           data-sets="${setsAnew(name)}"
-          aria-label="Drop ${FILTER_WORDS[name].toLowerCase()} ${shown}"
-          ><span class="faint">${FILTER_WORDS[name]}</span> <b>${shown}</b
-          ><span aria-hidden="true">×</span></a
+          aria-label="Drop ${word.toLowerCase()} ${shown}"
+          ><span class="faint">${word}</span> <b>${shown}</b><span aria-hidden="true">×</span></a
         >
       </li>`;
     })}

@@ -6,6 +6,8 @@
 import {
   AUDIT_FILTERS,
   readView,
+  takesWildcards,
+  typedWildcards,
   type AuditFilterName,
   type AuditParameter,
   type AuditView,
@@ -16,6 +18,8 @@ export interface Search {
   /** The filters that it names; `q` is the rest of the text. */
   readonly filters: Pick<AuditView, AuditFilterName>;
   readonly hasFields: boolean;
+  /** The filters whose values are in quotes, where an asterisk is an asterisk. */
+  readonly quoted?: readonly AuditFilterName[];
   /** Why the text cannot be read. */
   readonly problem?: string;
 }
@@ -31,6 +35,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = { trace: "trace_id" };
 /** Reads a text of the search box. */
 export function readSearch(text: string): Search {
   const filters: { [name in AuditFilterName]?: string } = {};
+  const quoted: AuditFilterName[] = [];
   const words: string[] = [];
   let hasQuotes = false;
   for (const [term, minus, field, value = ""] of text.matchAll(TERM)) {
@@ -43,14 +48,20 @@ export function readSearch(text: string): Search {
     const own = SHORT_NAMES[given] ?? given;
     const name = AUDIT_FILTERS.find((one) => one === (minus ? `not_${own}` : own));
     const wanted = canonical(own, unquoted(value));
-    const problem = problemOf(given, own, name, wanted, filters);
+    const problem =
+      problemOf(given, own, name, wanted, filters) ??
+      (value.includes("*") && !value.startsWith('"') && !takesWildcards(own)
+        ? `“${given}” takes no asterisk: leave it out, or put the value in quotes`
+        : undefined);
     if (problem !== undefined) return { filters: {}, hasFields: true, problem };
-    if (name !== undefined) filters[name] = wanted;
+    if (name === undefined) continue;
+    filters[name] = wanted;
+    if (value.startsWith('"')) quoted.push(name);
   }
   const hasFields = Object.keys(filters).length > 0;
   // Without fields and quotes the text is searched as it stands, also with its spaces.
   const q = hasFields || hasQuotes ? words.join(" ") : text.trim();
-  return { filters: { ...filters, ...(q !== "" && { q }) }, hasFields };
+  return { filters: { ...filters, ...(q !== "" && { q }) }, hasFields, quoted };
 }
 
 function problemOf(
@@ -84,11 +95,13 @@ export function readAddress(
   valueOf: (name: AuditParameter | "find") => string | null | undefined,
 ): { readonly view: AuditView; readonly problem?: string } {
   const find = valueOf("find") ?? "";
-  const view = readView(valueOf);
-  const { filters, problem } = readSearch(find);
+  const { wildcards: _, ...view } = readView(valueOf);
+  const { filters, quoted, problem } = readSearch(find);
+  const wildcards = typedWildcards(readView(valueOf), filters, quoted) || undefined;
+  const inPart = wildcards !== undefined && { wildcards };
   return problem === undefined
-    ? { view: { ...view, ...filters } }
-    : { view: { ...view, q: find }, problem };
+    ? { view: { ...view, ...filters, ...inPart } }
+    : { view: { ...view, q: find, ...inPart }, problem };
 }
 
 /** A text as the box shows it: in quotes if it would be read in another way. */

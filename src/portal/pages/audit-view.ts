@@ -4,6 +4,7 @@ import {
   excluding,
   FILTERED_FIELDS,
   recordOf,
+  TEXT_FILTERS,
   type ExactFilter,
   type ExcludingFilter,
 } from "../../audit/event-fields.ts";
@@ -27,6 +28,7 @@ export const AUDIT_FILTERS: readonly AuditFilterName[] = [
 /** The parameters of the page's address. */
 export const AUDIT_PARAMETERS = [
   ...AUDIT_FILTERS,
+  "wildcards",
   "range",
   "from",
   "to",
@@ -40,7 +42,7 @@ export type AuditParameter = (typeof AUDIT_PARAMETERS)[number];
 export type AuditView = { readonly [P in AuditParameter]?: string };
 
 /** The query for the service: the filters, and times as RFC 3339. */
-export type AuditQuery = { readonly [P in AuditFilterName | "from" | "to"]?: string };
+export type AuditQuery = { readonly [P in AuditFilterName | "wildcards" | "from" | "to"]?: string };
 
 /** The ranges that end now, with their lengths in milliseconds. */
 export const QUICK_RANGES = [
@@ -125,9 +127,12 @@ export function searchesFrom(
 }
 
 function searchOf(view: AuditView, changes: Parameters<typeof viewHref>[1] = {}): string {
+  // A filter that a link sets is exact.
+  const names = wildcardsOf(view).filter((name) => !Object.hasOwn(changes, name));
+  const next = { ...view, wildcards: names.join(), ...changes } as AuditView;
   let search = "";
   for (const name of AUDIT_PARAMETERS) {
-    const value = Object.hasOwn(changes, name) ? changes[name] : view[name];
+    const value = name === "wildcards" ? wildcardsOf(next).join() : next[name];
     if (value !== undefined && value !== "") search = withParameter(search, name, value);
   }
   return search;
@@ -180,6 +185,39 @@ export function filtersOf(view: AuditView): readonly (readonly [AuditFilterName,
   });
 }
 
+/** The filters of a view in whose values `*` stands for any text. */
+export function wildcardsOf(view: AuditView): readonly AuditFilterName[] {
+  const named = view.wildcards?.split(",") ?? [];
+  if (named.length === 0) return [];
+  return AUDIT_FILTERS.filter((name) => named.includes(name) && view[name]?.includes("*"));
+}
+
+const WITH_ASTERISKS: ReadonlySet<string> = new Set(
+  TEXT_FILTERS.flatMap(({ filter }) => [filter, excluding(filter)]),
+);
+
+/** Whether an asterisk in a filter can stand for any text. */
+export function takesWildcards(filter: string): boolean {
+  return WITH_ASTERISKS.has(filter);
+}
+
+/**
+ * The names for `wildcards` after a reader has typed values of some filters: an asterisk stands for any text there.
+ *
+ * @param quoted the filters whose values are meant literally
+ */
+export function typedWildcards(
+  view: AuditView,
+  typed: Pick<AuditView, AuditFilterName>,
+  quoted: readonly AuditFilterName[] = [],
+): string {
+  const kept = wildcardsOf(view).filter((name) => typed[name] === undefined);
+  const wild = AUDIT_FILTERS.filter(
+    (name) => typed[name]?.includes("*") && takesWildcards(name) && !quoted.includes(name),
+  );
+  return [...kept, ...wild].join();
+}
+
 /** The quick range of a view; `from` and `to` take precedence. */
 export function quickRangeOf(view: AuditView): (typeof QUICK_RANGES)[number] | undefined {
   if (view.from !== undefined || view.to !== undefined) return undefined;
@@ -200,7 +238,8 @@ export function yesterdayOf(now: number): { readonly from: number; readonly to: 
 export function queryOf(view: AuditView, now: number): AuditQuery {
   const range = quickRangeOf(view);
   const from = range ? new Date(now - range.ms).toISOString() : view.from;
-  const query = { ...Object.fromEntries(filtersOf(view)), from, to: view.to };
+  const wildcards = wildcardsOf(view).join() || undefined;
+  const query = { ...Object.fromEntries(filtersOf(view)), wildcards, from, to: view.to };
   return Object.fromEntries(
     Object.entries(query).filter(([, value]) => value !== undefined),
   ) as AuditQuery;

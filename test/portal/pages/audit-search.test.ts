@@ -31,6 +31,8 @@ const PROBLEMS = [
   ["executor:", /a value after “executor:”/],
   ["executor:ada executor:bob", /“executor” can be given once/],
   ["-reason:x", /“reason” cannot be left out/],
+  ["trace:4bf*", /“trace” takes no asterisk.*quotes/],
+  ["reason:block*", /“reason” takes no asterisk/],
 ] as const;
 
 for (const [text, message] of PROBLEMS) {
@@ -60,5 +62,17 @@ test("an address may have the text of the box beside its filters", () => {
   assert.deepEqual(at("find=executor:ada+rm&range=7d&executor=bob"), {
     view: { executor: "ada", q: "rm", range: "7d" },
   });
+  assert.deepEqual(
+    at('find=executor:ada*+-runtime:*t+-status:"f*"&provider=g*&wildcards=provider,policy').view,
+    {
+      ...{ executor: "ada*", not_runtime: "*t", not_status: "f*", provider: "g*" },
+      wildcards: "provider,executor,not_runtime",
+    },
+  );
+  // As a form sends it after the asterisk of the executor was removed.
+  assert.deepEqual(at("find=&executor=ada&not_policy=v*&wildcards=executor,not_policy").view, {
+    ...{ executor: "ada", not_policy: "v*", wildcards: "not_policy" },
+  });
+  assert.deepEqual(at("executor=ada*").view, { executor: "ada*" });
   assert.match(at("find=exec:ada").problem ?? "", /no field/);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  joinedHref,
   queryOf,
   rangeWords,
   readView,
@@ -24,6 +25,19 @@ test("a view is read from its address and written back unchanged", () => {
   assert.deepEqual(viewOf(new URL(viewHref(view), "http://x").search), view);
   assert.equal(viewHref(viewOf("")), "/portal/audit");
   assert.equal(viewHref(viewOf("q=&other=1")), "/portal/audit");
+});
+
+test("a filter that a link sets or drops is exact; the others keep their asterisks", () => {
+  const view = viewOf("executor=a*&provider=g*&wildcards=provider,executor,policy");
+  const wildcards = (changes: Parameters<typeof viewHref>[1]) =>
+    viewOf(new URL(viewHref(view, changes), "http://x").search).wildcards;
+  assert.equal(wildcards({ range: "1h" }), "provider,executor");
+  assert.equal(wildcards({ executor: "kube*" }), "provider");
+  assert.equal(wildcards({ executor: undefined }), "provider");
+  assert.equal(wildcards({ executor: undefined, provider: undefined }), undefined);
+  const link = viewOf("range=1h&provider=git");
+  assert.match(joinedHref(link, "provider", view), /executor=a\*&wildcards=executor$/);
+  assert.deepEqual(queryOf(view, NOW).wildcards, "provider,executor");
 });
 
 test("a time without an offset, as from a form field, means UTC", () => {

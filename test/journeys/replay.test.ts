@@ -129,6 +129,7 @@ test("filters, the range of time and the number of examples choose the events", 
   assert.equal(await denied({}), "12");
   assert.equal(await denied({ executor: "bob" }), "2");
   assert.equal(await denied({ not_executor: "bob" }), "1");
+  assert.equal(await denied({ not_executor: "B*", wildcards: "not_executor" }), "1");
   assert.equal(await denied({ consumer: "ai", q: "PUSH" }), "1");
   assert.equal(await denied({ decision: "perhaps" }), "");
   assert.equal(await denied({ from: daysAgo(9) }), "123");

@@ -1,10 +1,10 @@
 /** The public keys and the kept checkpoints that a command is given. */
-import { readFile } from "node:fs/promises";
 import { isObject } from "../core/validate.ts";
 import { openCheckpoint } from "../proof/checkpoint.ts";
 import type { ProofEvidence } from "../proof/evidence.ts";
 import { parseVkey, verifierOf, type Verifier } from "../proof/note.ts";
 import { InputError, UsageError } from "./command.ts";
+import { readInput } from "./read-input.ts";
 
 /** The keys of the options `--key`. */
 export function readKeys(vkeys: readonly string[]): readonly Verifier[] {
@@ -43,14 +43,6 @@ export async function readEvidence(
     }
   }
   return { verifiers, kept };
-}
-
-/** Reads a file that a command is given. */
-export async function readInput(file: string): Promise<Buffer> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
-    throw new InputError(`${file}: ${why}`, { cause: error });
-  });
 }
 
 /** The notes in a text: each ends with its last signature line. */

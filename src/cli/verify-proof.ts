@@ -3,7 +3,11 @@ import { MalformedProof } from "../proof/errors.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
 import { readArguments, required, text, texts } from "./arguments.ts";
 import { InputError, type CliCommand } from "./command.ts";
-import { readInput, readKeys } from "./proof-evidence.ts";
+import { readKeys } from "./proof-evidence.ts";
+import { readInput } from "./read-input.ts";
+
+/** Far more than the hashes and the signatures of any proof. */
+const MAX_PROOF_BYTES = 1 << 20;
 
 export const verifyProofCommand: CliCommand = {
   name: "verify-proof",
@@ -22,7 +26,7 @@ are not valid.`,
     const event = required("event", values.event);
     required("key", values.key?.[0]);
     const verifiers = readKeys(values.key ?? []);
-    const proof = (await readInput(file)).toString("utf8");
+    const proof = (await readInput(file, { maxBytes: MAX_PROOF_BYTES })).toString("utf8");
     const line = await readEvent(event);
     try {
       const { index, checkpoint } = verifyProof(proof, line, ...verifiers);

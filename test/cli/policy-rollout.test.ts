@@ -233,6 +233,11 @@ for (const [what, args, said] of [
     ["start", "p", "--stages", "/nowhere"],
     /\/nowhere: does not exist: give the path of a file with the stages of a rollout/,
   ],
+  [
+    "a file of stages without an end",
+    ["start", "p", "--stages", "/dev/zero"],
+    /\/dev\/zero: is larger than 128 KiB/,
+  ],
   ["a time without a wait", ["status", "--timeout", "5m"], /--timeout: needs --wait/],
   [
     "a time without unit",

@@ -71,6 +71,11 @@ for (const [what, ran, said] of [
     () => run(["verify-proof", join(folder, "none"), "--event", event, "--key", vkey]),
     /none: does not exist/,
   ],
+  [
+    "a device without an end",
+    () => run(["verify-proof", "/dev/zero", "--event", event, "--key", vkey]),
+    /\/dev\/zero: is larger than 1 MiB/,
+  ],
 ] as const) {
   test(`${what} is exit code 2`, async () => {
     const { code, out, error } = await ran();

@@ -1,12 +1,11 @@
 /** The document that a command of policies works on, and its problems. */
 import { isUtf8 } from "node:buffer";
-import { createReadStream } from "node:fs";
-import { buffer } from "node:stream/consumers";
 import { printable } from "../../core/printable.ts";
 import { MAX_DOCUMENT_BYTES } from "../../policies/document.ts";
 import { examine, type Examined } from "../../policies/examine.ts";
 import type { PolicyProblem } from "../../policies/schema.ts";
 import { InputError, type Terminal } from "../command.ts";
+import { readInput } from "../read-input.ts";
 
 /**
  * Reads a document.
@@ -14,16 +13,12 @@ import { InputError, type Terminal } from "../command.ts";
  * @param what the kind of document, for messages
  * @throws InputError naming the file, if it cannot be read or cannot be a document
  */
-export async function readDocument(file: string, what = "a policy document"): Promise<string> {
-  // No more than shows that it is too large: in a repository it may be a link to a device, which never ends.
-  const source = createReadStream(file, { end: MAX_DOCUMENT_BYTES });
-  const bytes = await buffer(source).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
-    throw new InputError(`${file}: ${why}: give the path of ${what}`, { cause: error });
-  });
-  if (bytes.length > MAX_DOCUMENT_BYTES) {
-    throw new InputError(`${file}: is larger than 1 MiB: shorten it`);
-  }
+export async function readDocument(
+  file: string,
+  what = "a policy document",
+  maxBytes = MAX_DOCUMENT_BYTES,
+): Promise<string> {
+  const bytes = await readInput(file, { maxBytes, wayOut: `give the path of ${what}` });
   // Other bytes would be replaced, and the published text would not be the file's.
   if (!isUtf8(bytes)) throw new InputError(`${file}: is not UTF-8: save it in that encoding`);
   return bytes.toString("utf8");

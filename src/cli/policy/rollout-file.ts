@@ -11,13 +11,16 @@ export type RolloutPlan = Omit<RolloutDraft, "version">;
 const { version: _, ...plan } = rolloutDraft.properties;
 const stage = rolloutDraft.properties.stages.items.properties;
 
+/** Twice the most that a service stores of stages. The parser compares each key with all others of its mapping. */
+const MAX_BYTES = 128 << 10;
+
 /**
  * Reads a file in YAML or JSON.
  *
  * @throws InputError if it cannot be read; Error naming the file and the place that is invalid
  */
 export async function readRolloutFile(file: string): Promise<RolloutPlan> {
-  const text = await readDocument(file, "a file with the stages of a rollout");
+  const text = await readDocument(file, "a file with the stages of a rollout", MAX_BYTES);
   try {
     const given: unknown = parse(text, { logLevel: "error" });
     if (!isObject(given)) throw new Error("expected a mapping with stages");

@@ -93,7 +93,7 @@ export class Redactor {
     const counts = new Map<string, number>();
     let rest = text;
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const found = replaced(rest, yield* this.#secretsOf(rest, MOST_LAYERS));
+      const found = yield* replaced(rest, yield* this.#secretsOf(rest, MOST_LAYERS));
       rest = found.text;
       for (const { rule, count } of found.redactions) {
         counts.set(rule, (counts.get(rule) ?? 0) + count);

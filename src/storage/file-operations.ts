@@ -45,6 +45,9 @@ export interface FileOperations {
 export const SYMBOLIC_LINK = "a symbolic link";
 export const SOCKET = "a socket";
 
+/** Node reads no larger file at once, and does not name it. */
+const MAX_READ_BYTES = 2 ** 31 - 1;
+
 /** To open a pipe for reading otherwise waits until a program writes to it. Files are read as ever. */
 const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 
@@ -62,6 +65,7 @@ export const systemFiles: FileOperations = {
     try {
       const found = await file.stat();
       if (!found.isFile() && !found.isDirectory()) throw new Error(`"${path}" is ${kindOf(found)}`);
+      if (found.size > MAX_READ_BYTES) throw new Error(`"${path}" has more than 2 GiB`);
       return await file.readFile();
     } finally {
       await file.close();

@@ -269,6 +269,11 @@ for (const [what, damage, said] of [
     },
     /manifest\.json" is a pipe\n$/,
   ],
+  [
+    "a huge file as its manifest",
+    (at: string) => truncate(join(at, "manifest.json"), 2 ** 31),
+    /manifest\.json" has more than 2 GiB\n$/,
+  ],
   ["no manifest", (at: string) => rm(join(at, "manifest.json")), /is not a backup/],
 ] as const) {
   test(`a backup with ${what} is refused`, async () => {

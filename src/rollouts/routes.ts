@@ -193,7 +193,9 @@ async function endSuperseded(organization: string, active: string, needs: Needs)
   if (!newest || !isOpen(newest) || newest.base_version === active) return;
   const stepping = { by: GATE, at: formatTimestamp(needs.now()) };
   const step = { kind: "activated", version: active } as const;
-  await takeStep(needs, organization, newest.id, step, stepping);
+  await takeStep(needs, organization, newest.id, step, stepping).catch((error: unknown) => {
+    if (!(error instanceof Conflict)) throw error; // it was ended meanwhile, such as by a round of the gates
+  });
 }
 
 function noSuchRollout(id: string): string {

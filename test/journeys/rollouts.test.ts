@@ -217,6 +217,17 @@ test("a version that is activated meanwhile ends the rollout at once", async (t)
   await reaches(app, next, ({ state }) => state === "completed");
 });
 
+test("of two rollouts that begin at once, the second is told of the first", async (t) => {
+  const app = await startFleet(t);
+  await begin(app, { stages: [{ percent: 100 }] });
+  await app.post(`${API}/policies`, { version: "v3", yaml: "a: 3" }); // both find it, and end it
+  const body = { version: "v2", stages: [{ percent: 100 }] };
+  const answers = await Promise.all([1, 2].map(() => app.post(`${API}/rollouts`, body)));
+  const refused = answers.filter(({ status }) => status !== 201).map((one) => one.body.error);
+  assert.equal(refused.length, 1);
+  assert.match(refused[0], /^A rollout of "v2" is open/);
+});
+
 test("a return to the version before does not continue a rollout that an activation ended", async (t) => {
   const app = await startFleet(t);
   const id = await begin(app, { stages: [{ percent: 100 }, { percent: 100 }] });

@@ -105,9 +105,9 @@ test("a rollout from staging over half of the fleet to the active version", asyn
   const held = (await app.get(`${API}/rollouts/${id}`)).body;
   assert.equal(held.current_stage, 1);
   assert.deepEqual(held.stages[0].figures.after, { commands: 10, denied: 1 });
+  await converge(app); // or the gate could find the runtimes silent once the clock has moved
   await app.restart();
   app.advance(10 * MINUTE);
-  await converge(app);
   const second = await reaches(app, id, ({ current_stage }) => current_stage === 2);
   assert.equal(second.stages[0].ended_at, new Date(app.now).toISOString());
   assert.equal(second.stages[0].figures.after.commands, 10);

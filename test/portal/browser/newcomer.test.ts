@@ -28,7 +28,7 @@ browserTest(
 
     await page.getByRole("link", { name: "Fleet" }).click();
     await page.getByLabel(/Drifted only/).check();
-    await page.waitForLoadState("networkidle");
+    await page.getByText(/^\d+ of \d+ runtimes/).waitFor();
     assert.match(await page.locator("main").innerText(), /runner-us-3[\s\S]*Drifted/);
 
     await page.emulateMedia({ colorScheme: "light" });

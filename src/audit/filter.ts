@@ -74,11 +74,14 @@ export const filterBody = {
   ...recordOf(FILTERED_FIELDS.map(({ filter }) => [filter, string(DESCRIPTIONS[filter])])),
 } as const;
 
-/** Text searches take turns, since each may read all texts of a log. The index answers all other filters. */
+/**
+ * Text searches take turns of their own, since each may read all texts of a log. The index answers all other filters;
+ * over a database they take turns too, since a burst would take all connections, also from those who report events.
+ */
 export const SEARCH = {
   large: "searched",
-  isSmall: ({ query }: { readonly query: Pick<GivenFilter, "q" | "reason" | "wildcards"> }) =>
-    query.q === undefined && query.reason === undefined && query.wildcards === undefined,
+  turn: ({ query }: { readonly query: Pick<GivenFilter, "q" | "reason" | "wildcards"> }) =>
+    (query.q ?? query.reason ?? query.wildcards) === undefined ? "made" : "searched",
 } as const;
 
 /** Facets take the same turns with any filter, since each may go through all rows of a log. */

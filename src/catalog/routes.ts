@@ -51,6 +51,7 @@ export const catalogRoutes = [
   route({
     method: "GET",
     path: "/capabilities",
+    large: "made",
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the catalog's capabilities",
@@ -91,6 +92,7 @@ export const catalogRoutes = [
   route({
     method: "GET",
     path: DOCUMENTS.capabilities,
+    large: "made",
     surfaces: ["portal"],
     access: "open",
     summary: "The catalog's capabilities, with their provenance",

@@ -125,8 +125,9 @@ function handle<Needs>(exchange: Exchange<Needs>, value: unknown): void {
       client: exchange,
       note: NOT_RECORDED,
     } as unknown as AnyInput;
-    if (row.large === undefined || row.isSmall?.(input)) return callHandler(exchange, input);
-    exchange.takeTurn(parts.turns[row.large], (reason) => {
+    const turn = row.turn ? row.turn(input) : row.large;
+    if (turn === undefined) return callHandler(exchange, input);
+    exchange.takeTurn(parts.turns[turn], (reason) => {
       if (reason) fail(exchange, reason);
       else callHandler(exchange, input);
     });

@@ -199,10 +199,10 @@ export interface Route<Needs> extends RowFields<
     input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
     needs: Needs,
   ): unknown;
-  /** Whether the answer to a request of a `large` row is small: it then needs no turn. */
-  isSmall?(
+  /** The turn that a request of a `large` row waits for; `undefined` if it needs none. By default `large`. */
+  turn?(
     input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
-  ): boolean;
+  ): LargeAnswer | undefined;
   /** Set in every row that changes data: each change is one entry in the organization's activity log. */
   readonly change?: Change<
     Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
@@ -211,7 +211,7 @@ export interface Route<Needs> extends RowFields<
 }
 
 /** A row without its handler, from which documents are computed. */
-export type RouteDescription = Omit<Route<never>, "handle" | "isSmall">;
+export type RouteDescription = Omit<Route<never>, "handle" | "turn">;
 
 /** Declares a row; path, parameters, body and replies give its handler its types. */
 export function route<
@@ -227,7 +227,7 @@ export function route<
   row: RowFields<M, Path, A, Q, H, B, R> &
     RoleField<M, A> & {
       handle(input: Input<Path, A, Q, H, B>, needs: Needs): Answer<R> | Promise<Answer<R>>;
-      isSmall?(input: Input<Path, A, Q, H, B>): boolean;
+      turn?(input: Input<Path, A, Q, H, B>): LargeAnswer | undefined;
       readonly change?: Change<Input<Path, A, Q, H, B>, AnswerValue<R>>;
     },
 ): Route<Needs> {

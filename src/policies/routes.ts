@@ -103,7 +103,7 @@ export const policyRoutes = [
     replies: { 200: policyOrList, 304: policyOrList },
     replyHeaders,
     refuses: [400, 404, 500],
-    isSmall: asksForActive,
+    turn: (input) => (asksForActive(input) ? undefined : "sent"),
     handle({ organization, query, headers, client }, needs: Needs) {
       const tag = headers["If-None-Match"];
       const { wait } = query;

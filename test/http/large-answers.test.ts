@@ -19,7 +19,7 @@ async function serveLarge(t: TestContext, large: LargeAnswer, isStream = false) 
       ...{ ...ROW, method: "GET", path: "/large", replies: { 200: "text/plain" } },
       large,
       query: { small: { type: "string", description: "Asks for a small answer." } },
-      isSmall: ({ query }) => query.small !== undefined,
+      turn: ({ query }) => (query.small === undefined ? large : undefined),
       async handle({ query }) {
         if (query.small !== undefined) return text(200, "text/plain", "small");
         if (isStream) return stream("text/plain", made);

@@ -8,6 +8,7 @@ import { columnCells, columnHeads, USUAL_COLUMNS, type AuditColumn } from "./aud
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
 import {
   ALL_TIME,
+  ANEW,
   FILTER_WORDS,
   filtersOf,
   searchesFrom,
@@ -130,7 +131,7 @@ function nothing(model: AuditModel): Html {
     <strong>Nothing matches</strong>
     ${
       waysOut.length > 0
-        ? html`<p>Events match without one of these filters:</p>
+        ? html`<p>Events match with one of these changes:</p>
             <ul class="ways-out">
               ${waysOut.map((way) => wayOut(way, view))}
             </ul>`
@@ -142,7 +143,7 @@ function nothing(model: AuditModel): Html {
   </div>`;
 }
 
-function wayOut({ drop, total }: WayOut, view: AuditView): Html {
+function wayOut({ drop, inPart, total }: WayOut, view: AuditView): Html {
   const found = html`<span class="faint">${counted(total, "event")}</span>`;
   if (drop === "range") {
     return html`<li>
@@ -152,11 +153,12 @@ function wayOut({ drop, total }: WayOut, view: AuditView): Html {
       ${found}
     </li>`;
   }
-  const href = viewHref(view, { [drop]: undefined, cursor: undefined, event: undefined });
+  const href = viewHref(view, { ...(inPart ?? { [drop]: undefined }), ...ANEW });
+  const value = inPart?.[drop] ?? view[drop] ?? "";
   return html`<li>
-    <a href="${href}" data-sets="${setsAnew(drop)}"
-      >Drop ${FILTER_WORDS[drop].toLowerCase()}
-      <code>${shorten(valueWords(drop, view[drop] ?? ""), NAME_LENGTH)}</code></a
+    <a href="${href}" data-sets="${setsAnew(drop, "wildcards")}"
+      >${inPart ? "Look for" : "Drop"} ${FILTER_WORDS[drop].toLowerCase()}
+      <code>${shorten(valueWords(drop, value), NAME_LENGTH)}</code></a
     >
     ${found}
   </li>`;

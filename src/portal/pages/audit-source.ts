@@ -16,6 +16,7 @@ import {
   AHEAD_MS,
   ALL_TIME,
   filtersOf,
+  partOf,
   queryOf,
   type AuditQuery,
   type AuditView,
@@ -44,10 +45,12 @@ export interface AuditSource {
   problemOf(error: unknown): string | undefined;
 }
 
-/** A filter whose removal shows events where the list is empty. */
+/** A filter whose removal shows events where the list is empty, or its value as a part of a name. */
 export interface WayOut {
   /** The filter to drop; `range` for the time range. */
   readonly drop: ReturnType<typeof filtersOf>[number][0] | "range";
+  /** The changes that find names that contain the value; the filter is not dropped then. */
+  readonly inPart?: AuditView;
   /** The number of events that match then. */
   readonly total: number;
 }
@@ -216,14 +219,22 @@ async function findWaysOut(
   const names = filtersOf(view).map(([name]) => name);
   const isTimed = view.range !== undefined || view.from !== undefined || view.to !== undefined;
   const drops = [...(isTimed ? (["range"] as const) : []), ...names].slice(0, MOST_WAYS_OUT);
+  const ways: Omit<WayOut, "total">[] = drops.flatMap((drop) => {
+    const inPart = drop === "range" ? undefined : partOf(view, drop);
+    return inPart ? [{ drop, inPart }, { drop }] : [{ drop }];
+  });
   const found = await Promise.all(
-    drops.map(async (drop) => {
-      const wider = { ...view, ...(drop === "range" ? ALL_TIME : { [drop]: undefined }) };
-      const { total } = await source.page(queryOf(wider as AuditView, now), 1, undefined);
-      return { drop, total };
+    ways.map(async (way) => {
+      const { drop, inPart = drop === "range" ? ALL_TIME : { [drop]: undefined } } = way;
+      const wider = { ...view, ...inPart } as AuditView;
+      const { total } = await source.page(queryOf(wider, now), 1, undefined);
+      return { ...way, total };
     }),
   );
-  return found.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total);
+  const isInPart = ({ inPart }: WayOut): number => Number(inPart !== undefined);
+  return found
+    .filter(({ total }) => total > 0)
+    .sort((a, b) => isInPart(b) - isInPart(a) || b.total - a.total);
 }
 
 function wordsFor(source: AuditSource, error: unknown): string {

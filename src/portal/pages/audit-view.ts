@@ -201,6 +201,14 @@ export function takesWildcards(filter: string): boolean {
   return WITH_ASTERISKS.has(filter);
 }
 
+/** The changes that make a filter find a part of a name; `undefined` for one that does, or cannot. */
+export function partOf(view: AuditView, name: AuditFilterName): AuditView | undefined {
+  const value = view[name];
+  if (value === undefined || value.includes("*") || !takesWildcards(name)) return undefined;
+  if (name.startsWith("not_")) return undefined; // it would leave out more
+  return { [name]: `*${value}*`, wildcards: [...wildcardsOf(view), name].join() };
+}
+
 /**
  * The names for `wildcards` after a reader has typed values of some filters: an asterisk stands for any text there.
  *

@@ -57,6 +57,20 @@ browserTest("a facet leads to the events that it counts, asterisk or not", async
   await shown(page, "1 event of", "executor kube*");
 });
 
+browserTest(
+  "a part of a name that matches nothing leads to the names that contain it",
+  async (t) => {
+    for (const javaScriptEnabled of [false, true]) {
+      const { page } = await visit(t, `${url}?executor=ube&decision=ALLOWED`, {
+        javaScriptEnabled,
+      });
+      await page.getByText("Nothing matches").waitFor();
+      await page.getByRole("link", { name: "Look for executor *ube*" }).click();
+      await shown(page, "2 events", "executor like *ube*", "decision Allowed");
+    }
+  },
+);
+
 browserTest("an asterisk works without JavaScript, beside an exact field", async (t) => {
   const { page } = await visit(t, url, { javaScriptEnabled: false });
   await page.getByText("More filters").click();

@@ -21,6 +21,8 @@ const LONG_FILES_IN_BATCH = 12;
 const FOLDERS_OF_LONG_FILES = ["test/portal/browser/", "test/storage/postgres/"];
 
 const SEED = "20261120";
+/** The time for the report of a batch's last tests. */
+const REPORT_MS = 500;
 
 /** Journeys that read no files run again on the other engines, with filters only if one begins with the engine. */
 const WITHOUT_FILES = [
@@ -92,13 +94,18 @@ if (count === 0) {
  * The first test starts the runner, which would follow every promise of the process to the test that made it: a tenth
  * to a third of the time of most tests. It does so only to name the test of an error that no test catches. Such an
  * error ends the batch here, with its stack.
+ *
+ * When its last test has ended, the runner exits, although its report of the last tests may be on its way: up to
+ * twenty of them were missing. So that exit waits.
  */
 const GATE = `import { createHook } from "node:async_hooks";
 import { test } from "node:test";
+const { exit } = process;
+process.exit = (...given) => void setTimeout(exit, ${REPORT_MS}, ...given);
 for (const event of ["uncaughtException", "unhandledRejection"]) {
   process.on(event, (error) => {
     console.error("No test caught this:", error);
-    process.exit(1);
+    exit(1);
   });
 }
 let [open, fail] = [];

@@ -33,7 +33,7 @@ import { createListener } from "./http/listener.ts";
 import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
 import type { Address } from "./http/server.ts";
-import { Turns } from "./core/turns.ts";
+import { SHORT_ANSWERS, Turns } from "./core/turns.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";
@@ -243,9 +243,9 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     bodyBudget,
     unreadAnswers: new UnreadAnswers(UNREAD_ANSWERS_BYTES),
     turns: {
-      made: turnsOf(MADE_AT_ONCE),
-      sent: turnsOf(SENT_AT_ONCE),
+      ...{ made: turnsOf(MADE_AT_ONCE), sent: turnsOf(SENT_AT_ONCE) },
       searched: turnsOf(SEARCHED_AT_ONCE),
+      listed: new Turns(SHORT_ANSWERS),
     },
     trustedProxies: config.trustProxy,
     stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,

@@ -74,8 +74,8 @@ export const filterBody = {
   ...recordOf(FILTERED_FIELDS.map(({ filter }) => [filter, string(DESCRIPTIONS[filter])])),
 } as const;
 
-/** The last place in a list of a page that needs no turn. */
-const SMALL_PAGE = 100;
+/** The last place in a list of a short page. */
+const SHORT_PAGE = 100;
 
 /** The parts of a query that its turn depends on. */
 interface SearchQuery extends Pick<GivenFilter, "q" | "reason" | "wildcards"> {
@@ -86,14 +86,13 @@ interface SearchQuery extends Pick<GivenFilter, "q" | "reason" | "wildcards"> {
 /**
  * Text searches take turns of their own, since each may read all texts of a log. The index answers all other filters;
  * over a database they take turns too, since a burst would take all connections, also from those who report events.
- * A turn costs a fifth of a small page.
  */
 export const SEARCH = {
   large: "searched",
   turn({ query }: { readonly query: SearchQuery }) {
     const { q, reason, wildcards, limit = Infinity, offset = 0 } = query;
     if ((q ?? reason ?? wildcards) !== undefined) return "searched";
-    return limit + offset <= SMALL_PAGE ? undefined : "made";
+    return limit + offset <= SHORT_PAGE ? "listed" : "made";
   },
 } as const;
 

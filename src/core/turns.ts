@@ -10,7 +10,15 @@ export interface TurnLimits {
   readonly atOnce: number;
   readonly atOnceOfOne: number;
   readonly waiting: number;
+  /** The answers are short, so any number of them may begin in one turn of the event loop. */
+  readonly areShort?: true;
 }
+
+/** The limits of short answers; those that wait are bounded by the number of connections. */
+export const SHORT_ANSWERS = {
+  ...{ atOnce: 8, atOnceOfOne: 8, waiting: Infinity },
+  areShort: true,
+} as const satisfies TurnLimits;
 
 /** A client that waits for its turn. */
 export interface Asker {
@@ -176,7 +184,7 @@ export class Turns {
     const begun = { reader, taken: 0, slowChecks: 0 };
     this.#begun.add(begun);
     this.#count(party, 1);
-    this.#pause();
+    if (!this.#limits.areShort) this.#pause();
     begin(() => {
       if (!this.#begun.delete(begun)) return;
       this.#count(party, -1);

@@ -33,9 +33,10 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /**
  * The time at which a large answer gives back its turn (`turns.ts`): when it is `made`, or when it is `sent`
  * if it holds memory until the reader has it. `searched` answers take turns with other searches, which may
- * take seconds, and give the turn back when their rows are found.
+ * take seconds, and give the turn back when their rows are found. A `listed` answer is short: only the number that is
+ * made at a time is limited, since each may take a connection to a database.
  */
-export type LargeAnswer = "made" | "sent" | "searched";
+export type LargeAnswer = "made" | "sent" | "searched" | "listed";
 
 /** The statuses of a row's refusals, apart from those that its access and body imply. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 507;

@@ -39,6 +39,14 @@ test("only one answer begins in each event loop turn, even if many are requested
   assert.equal(begun.length, 3);
 });
 
+test("several short answers begin in one event loop turn, as many as may be made at once", () => {
+  const { take, begun, end } = turnsWithRecord({ areShort: true });
+  for (const name of ["p a 1", "p a 2", "p a 3", "p b 1", "p b 2"]) take(name);
+  assert.deepEqual(begun, ["p a 1", "p a 2", "p b 1"]);
+  end("p a 1");
+  assert.deepEqual(begun.slice(3), ["p a 3"]);
+});
+
 test("while connections arrive, an answer begins in one of eight event loop turns", async () => {
   const { take, begun } = turnsWithRecord({ atOnce: 10, atOnceOfOne: 10 });
   const counts: number[] = [];

@@ -36,6 +36,7 @@ async function serveLarge(t: TestContext, large: LargeAnswer, isStream = false) 
     made: new Turns(LIMITS),
     sent: new Turns(LIMITS),
     searched: new Turns(LIMITS),
+    listed: new Turns({ ...LIMITS, areShort: true }),
   };
   const served = await serve(t, rows, { turns });
   const ask = () => {
@@ -63,7 +64,9 @@ test("a connection that comes with sixty others waits for few of their large ans
     route({ ...row, path: "/quick", handle: () => text(200, "text/plain", `after ${begun}`) }),
   ];
   const made = new Turns({ atOnce: 64, atOnceOfOne: 64, waiting: 64 });
-  const { open } = await serve(t, rows, { turns: { made, sent: made, searched: made } });
+  const { open } = await serve(t, rows, {
+    turns: { made, sent: made, searched: made, listed: made },
+  });
   const ask = async (path: string) => {
     const connection = open();
     connection.send(`GET ${path} HTTP/1.1`, "Host: test", "Connection: close", "", "");
@@ -138,7 +141,7 @@ test("clients on several addresses that do not read cannot hold all turns", asyn
       }),
   });
   const { open, url } = await serve(t, [row], {
-    turns: { made: new Turns(LIMITS), sent, searched: sent },
+    turns: { made: new Turns(LIMITS), sent, searched: sent, listed: sent },
   });
   for (const address of ["127.0.0.2", "127.0.0.3"]) {
     const { socket, send } = open(address);

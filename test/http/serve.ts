@@ -59,7 +59,10 @@ export async function serve(
     maxBodyBytes: 1 << 20,
     trustedProxies: 0,
     unreadAnswers: new UnreadAnswers(64 << 20),
-    turns: { made: new Turns(LIMITS), sent: new Turns(LIMITS), searched: new Turns(LIMITS) },
+    turns: {
+      ...{ made: new Turns(LIMITS), sent: new Turns(LIMITS) },
+      ...{ searched: new Turns(LIMITS), listed: new Turns(LIMITS) },
+    },
     onAnswered: (summary) => summaries.push(summary),
     ...changes,
     bodyBudget: budget,

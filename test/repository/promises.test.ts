@@ -88,7 +88,7 @@ const said = [
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on all of them, in bytes | ${MAX_WAITING_REQUESTS}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
   `| ${service.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
-  `| ${service.MADE_AT_ONCE}; ${service.SENT_AT_ONCE}; ${service.SEARCHED_AT_ONCE}, half of them for one user |`,
+  `| ${service.MADE_AT_ONCE}; ${service.SENT_AT_ONCE}; ${service.SEARCHED_AT_ONCE}, half of them for one user; ${turns.SHORT_ANSWERS.atOnce} |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,
   `| requests that wait for that turn | ${service.LINE_LENGTH}, shared | 503 |`,
   `| ${grouped(policyText.DOCUMENT_LINES)}; ${grouped(policyText.DOCUMENT_CHARACTERS)} | cut`,

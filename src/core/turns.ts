@@ -15,10 +15,12 @@ export interface TurnLimits {
 }
 
 /** The limits of short answers; those that wait are bounded by the number of connections. */
-export const SHORT_ANSWERS = {
-  ...{ atOnce: 8, atOnceOfOne: 8, waiting: Infinity },
+export const SHORT_ANSWERS: TurnLimits = {
+  atOnce: 8,
+  atOnceOfOne: 8,
+  waiting: Infinity,
   areShort: true,
-} as const satisfies TurnLimits;
+};
 
 /** A client that waits for its turn. */
 export interface Asker {

@@ -64,8 +64,8 @@ export const BEGUN = "begun";
 
 /** Runs every check on a policy document, or evaluates a command by it. */
 export function examine(question: Question): Examined {
-  const { yaml, command, commands, draft } = question;
-  const work = new StepBudget(question.maxSteps ?? MAX_STEPS);
+  const { yaml, command, commands, draft, maxSteps = MAX_STEPS } = question;
+  const work = new StepBudget(maxSteps);
   const problems = new Problems(yaml);
   let document: PolicyDocument | undefined;
   let verdict: Verdict | undefined;

@@ -95,9 +95,10 @@ export function readAddress(
   valueOf: (name: AuditParameter | "find") => string | null | undefined,
 ): { readonly view: AuditView; readonly problem?: string } {
   const find = valueOf("find") ?? "";
-  const { wildcards: _, ...view } = readView(valueOf);
+  const given = readView(valueOf);
+  const { wildcards: _, ...view } = given;
   const { filters, quoted, problem } = readSearch(find);
-  const wildcards = typedWildcards(readView(valueOf), filters, quoted) || undefined;
+  const wildcards = typedWildcards(given, filters, quoted) || undefined;
   const inPart = wildcards !== undefined && { wildcards };
   return problem === undefined
     ? { view: { ...view, ...filters, ...inPart } }

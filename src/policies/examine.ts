@@ -59,6 +59,11 @@ export interface FoundRule extends Omit<Rule, "match" | "except"> {
 /** Some tenths of a second of a thread. */
 const DECIDING_STEPS = 30_000_000;
 
+/** The most characters of a document that is kept. */
+const MOST_KEPT = 1 << 16;
+
+let kept: { readonly yaml: string; readonly reading: Reading | undefined } | undefined;
+
 /** The message of a thread that has loaded this module and begins to examine. */
 export const BEGUN = "begun";
 
@@ -77,9 +82,7 @@ export function examine(question: Question): Examined {
       drafted = draftRules(draft.events, draft.effect, yaml, work);
       return { problems: [], document, verdict, drafted, isGivenUp: false };
     }
-    const { root, aliases } = parseDocument(yaml, problems, work);
-    const isOurs = root !== undefined && isSignalboxDocument(root, aliases);
-    const reading = isOurs ? readSignalboxDocument(root, aliases, problems) : undefined;
+    const reading = commands ? readAgain(yaml, problems, work) : read(yaml, problems, work);
     document = reading?.document;
     if (commands) ruled = reading && ruledBy(reading, yaml, commands);
     else if (!command) reading?.runTests(work);
@@ -93,6 +96,20 @@ export function examine(question: Question): Examined {
   const isGivenUp = work.spent > work.limit;
   const mode = verdict && (document?.mode ?? "enforce");
   return { problems: problems.list(), document, verdict, mode, line, ruled, isGivenUp };
+}
+
+function read(yaml: string, problems: Problems, work: StepBudget): Reading | undefined {
+  const { root, aliases } = parseDocument(yaml, problems, work);
+  const isOurs = root !== undefined && isSignalboxDocument(root, aliases);
+  return isOurs ? readSignalboxDocument(root, aliases, problems) : undefined;
+}
+
+/** Reads a document. The last one is kept, since each page of a rule reads one, and often the one of the page before. */
+function readAgain(yaml: string, problems: Problems, work: StepBudget): Reading | undefined {
+  if (yaml !== kept?.yaml) kept = undefined;
+  const { reading } = kept ?? { reading: read(yaml, problems, work) };
+  if (yaml.length <= MOST_KEPT) kept = { yaml, reading };
+  return reading;
 }
 
 function ruledBy(

@@ -100,7 +100,7 @@ ${CODES_HELP}`,
     const from = beginningOf(guard, terminal.now());
     const answer = await serviceOf(values.url, terminal).post("/policies/replay", { yaml, from });
     if (answer.status !== 200) throw new Error(errorOf(answer.text));
-    const report = jsonOf<PolicyReplayReport>(answer);
+    const report = jsonOf<PolicyReplayReport>(answer, "evaluated", "rules", "examples");
     const excess = excessOf(report, guard);
     if (values.json === true) tellJson(terminal, { ok: excess === undefined, ...report });
     else terminal.out(replayLines(file, yaml, report));

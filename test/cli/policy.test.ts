@@ -342,6 +342,26 @@ test("a server that fails is exit code 2, and its text is quoted", async (t) => 
   assert.match(error, /The server answered 502: Bad \\u001bGateway\n$/);
 });
 
+test("an answer of another program is exit code 2, and names the address", async (t) => {
+  const file = await fileWith(V1);
+  const commands = [
+    ["pull"],
+    ["diff", file],
+    ["replay", file],
+    ["publish", file, "--version", "v1"],
+    ["rollout", "status"],
+  ];
+  for (const body of ["{}", "[]", "null", "<html>\u001b Sign in</html>", '{"rollouts":[]']) {
+    const url = await answering(t, 200, body);
+    for (const args of commands) {
+      const { code, error } = await run(["policy", ...args, "--url", url]);
+      assert.equal(code, 2, args.join(" "));
+      assert.match(error, /is not one of Signalbox: .+: correct --url or SIGNALBOX_URL\n$/);
+      assert.ok(!error.includes("\u001b"));
+    }
+  }
+});
+
 test("a problem that only the server finds is named by its place in the file", async (t) => {
   const refusal = JSON.stringify({ error: "yaml, line 3, column 8: rules: too new" });
   const url = await answering(t, 400, refusal);

@@ -1,4 +1,5 @@
 import { printable } from "../../core/printable.ts";
+import type { ServiceAnswer } from "../../guard/service.ts";
 import type { Policy, PolicyPublish } from "../../policies/schema.ts";
 import type { PolicyReplayReport } from "../../replay/report.ts";
 import type { Terminal } from "../command.ts";
@@ -27,10 +28,14 @@ interface Exceeded {
   readonly replay: PolicyReplayReport;
 }
 
+function policyOf(answer: ServiceAnswer): Policy {
+  return jsonOf<Policy>(answer, "version", "yaml");
+}
+
 /** The active version; `undefined` without one. */
 export async function activeOf(service: PolicyService): Promise<Policy | undefined> {
   const answer = await service.get("/policies?active=true");
-  return answer.status === 404 ? undefined : jsonOf<Policy>(answer);
+  return answer.status === 404 ? undefined : policyOf(answer);
 }
 
 /** A stored version; `undefined` if there is none of that name. */
@@ -39,7 +44,7 @@ export async function versionOf(
   version: string,
 ): Promise<Policy | undefined> {
   const answer = await service.get(`/policies/${encodeURIComponent(version)}`);
-  return answer.status === 404 ? undefined : jsonOf<Policy>(answer);
+  return answer.status === 404 ? undefined : policyOf(answer);
 }
 
 /** Tells the problems of a document, for the exit code 1. */
@@ -95,7 +100,7 @@ async function post(
     const message = error.message.slice(at[0].length);
     throw new Error(`${file}:${at[1]}:${at[2]}: ${message}`, { cause: error });
   });
-  if (answer.status === 201) return jsonOf<Policy>(answer);
-  const { replay } = answer.status === 409 ? jsonOf<Partial<Exceeded>>(answer) : {};
+  if (answer.status === 201) return policyOf(answer);
+  const { replay } = answer.status === 409 ? jsonOf<Partial<Exceeded>>(answer, "error") : {};
   return { error: errorOf(answer.text), ...(replay && { replay }) };
 }

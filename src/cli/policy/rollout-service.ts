@@ -1,5 +1,6 @@
 /** The rollouts of a service, as commands read and follow them. */
 import { MINUTE_MS, SECOND_MS } from "../../core/clock.ts";
+import type { ServiceAnswer } from "../../guard/service.ts";
 import type { Rollout, RolloutDraft } from "../../rollouts/schema.ts";
 import { InputError, type Terminal } from "../command.ts";
 import { errorOf, jsonOf, type PolicyService } from "./service.ts";
@@ -28,7 +29,7 @@ export function takeStep(
 /** The newest rollout without figures; `undefined` before the first one. */
 export async function newestRollout(service: PolicyService): Promise<Rollout | undefined> {
   const answer = await service.get("/rollouts");
-  return jsonOf<{ readonly rollouts: readonly Rollout[] }>(answer).rollouts[0];
+  return jsonOf<{ readonly rollouts: readonly Rollout[] }>(answer, "rollouts").rollouts[0];
 }
 
 /** A rollout with its figures: the newest one unless an id is given. */
@@ -40,7 +41,7 @@ export async function readRollout(
   if (wanted === undefined) throw new Error("There is no rollout: begin one first");
   const answer = await service.get(pathOf(wanted));
   if (answer.status !== 200) throw new Error(errorOf(answer.text));
-  return jsonOf<Rollout>(answer);
+  return rolloutOf(answer);
 }
 
 /** The end of a wait: the rollout as it was read last. */
@@ -87,5 +88,9 @@ function pathOf(id: string): string {
 async function sent(service: PolicyService, path: string, body: object): Promise<Rollout> {
   const answer = await service.post(path, body);
   if (answer.status >= 300) throw new Error(errorOf(answer.text));
-  return jsonOf<Rollout>(answer);
+  return rolloutOf(answer);
+}
+
+function rolloutOf(answer: ServiceAnswer): Rollout {
+  return jsonOf<Rollout>(answer, "id", "version", "state", "stages");
 }

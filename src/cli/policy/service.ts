@@ -1,3 +1,4 @@
+import { isObject } from "../../core/validate.ts";
 import { Service, type ServiceAnswer } from "../../guard/service.ts";
 import { InputError, UsageError, type Terminal } from "../command.ts";
 
@@ -49,9 +50,20 @@ export function serviceOf(
   };
 }
 
-/** The JSON of an answer. */
-export function jsonOf<T>({ text }: ServiceAnswer): T {
-  return JSON.parse(text) as T;
+/**
+ * The JSON of an answer.
+ *
+ * @param needed the properties that the command reads
+ * @throws InputError without one of them: another program has answered
+ */
+export function jsonOf<T>({ text }: ServiceAnswer, ...needed: readonly (keyof T & string)[]): T {
+  const value = parsed(text);
+  if (isObject(value) && needed.every((name) => (value[name] ?? undefined) !== undefined)) {
+    return value as T;
+  }
+  throw new InputError(
+    `The server's answer is not one of Signalbox: ${beginningOf(text)}: correct --url or SIGNALBOX_URL`,
+  );
 }
 
 async function reached(answer: Promise<ServiceAnswer>, name: string): Promise<ServiceAnswer> {
@@ -79,11 +91,20 @@ function accepted(answer: ServiceAnswer, scope: string): ServiceAnswer {
 
 /** The `error` of an answer; the beginning of another text, as a proxy may send it. */
 export function errorOf(text: string): string {
+  const value = parsed(text);
+  if (isObject(value) && typeof value["error"] === "string") return value["error"];
+  return beginningOf(text) || "no reason given";
+}
+
+/** `undefined` for a text that is not JSON. */
+function parsed(text: string): unknown {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: unknown };
-    if (typeof error === "string") return error;
+    return JSON.parse(text) as unknown;
   } catch {
-    // not JSON
+    return undefined;
   }
-  return text.slice(0, 200).trim() || "no reason given";
+}
+
+function beginningOf(text: string): string {
+  return text.slice(0, 200).trim();
 }

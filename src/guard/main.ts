@@ -50,12 +50,11 @@ async function run(): Promise<number> {
   return runCommand(command, args, machine);
 }
 
+// All output is written by now. Without `exit`, Node would take its own parts down one by one.
 run().then(
-  (code) => {
-    process.exitCode = code;
-  },
+  (code) => process.exit(code),
   (error: unknown) => {
     machine.error(`signalbox guard: ${(error as Error).message}\n`);
-    process.exitCode = 1;
+    process.exit(1);
   },
 );

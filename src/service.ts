@@ -1,7 +1,6 @@
 /** The service behind its socket: opens the stores and the catalog, and connects the routes to them. */
 import type { RequestListener } from "node:http";
 import { recordingRows } from "./activity/recording.ts";
-import { REDACTION_TRIALS } from "./audit/routes.ts";
 import { AuditStreams } from "./audit/stream.ts";
 import { EventRedaction } from "./audit/redaction/event-redaction.ts";
 import { TICKET_DEMAND } from "./audit/export-routes.ts";
@@ -33,39 +32,26 @@ import { createListener } from "./http/listener.ts";
 import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
 import type { Address } from "./http/server.ts";
-import { SHORT_ANSWERS, Turns } from "./core/turns.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";
 import { VersionWaiters } from "./policies/waiting.ts";
 import type { PortalAssets } from "./portal/server/assets.ts";
-import { DRAFT_READS } from "./portal/server/draft-routes.ts";
 import { missingPage } from "./portal/server/missing-page.ts";
 import { createPortalPages } from "./portal/server/routes.ts";
 import { RolloutRunner } from "./rollouts/runner.ts";
 import { RolloutAssignments } from "./rollouts/assignments.ts";
 import { removeOld } from "./retention.ts";
-import { REPLAYS } from "./replay/replay.ts";
 import { routes, type Services } from "./routes.ts";
+import {
+  BODIES_IN_FLIGHT_BYTES,
+  BODIES_IN_WORK_BYTES,
+  turnsOfAnswers,
+  turnsOfWork,
+  UNREAD_ANSWERS_BYTES,
+} from "./shared-limits.ts";
 import { openEngine } from "./open-engine.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
-
-export const BODIES_IN_FLIGHT_BYTES = 64 << 20;
-export const BODIES_IN_WORK_BYTES = 8 << 20;
-export const UNREAD_ANSWERS_BYTES = 64 << 20;
-export const MADE_AT_ONCE = 8;
-export const SENT_AT_ONCE = 16;
-/** The limits of text searches. All share the slices of one event loop, so more at a time only delay each other. */
-export const SEARCHED_AT_ONCE = 8;
-export const LINE_LENGTH = 256;
-/**
- * The most long rows that are turned into CSV at a time. A row waits without limit: an export that
- * has begun is never refused.
- */
-const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
-
-/** Large batches that are stored at a time, and that wait as parsed JSON. */
-export const LARGE_BATCHES = { atOnce: 4, atOnceOfOne: 2, waiting: 64 };
 
 /** Parts of a service that tests replace. */
 export interface Substitutes {
@@ -185,11 +171,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     exportTickets: shared
       ? new SharedTickets(shared.tickets, acceptTickets(resolveCaller), now)
       : new ExportTickets(now),
-    longLines: new Turns(LONG_LINES),
-    largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
-    replays: new Turns(REPLAYS, "Too many replays are under way: try again"),
-    redactionTrials: new Turns(REDACTION_TRIALS, "Too many texts are being redacted: try again"),
-    draftReads: new Turns(DRAFT_READS, "Too many drafts: try again"),
+    ...turnsOfWork(),
     config,
     maxBatchEvents: config.maxBatchEvents,
     quotas,
@@ -242,11 +224,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     maxBodyBytes: config.maxBodyBytes,
     bodyBudget,
     unreadAnswers: new UnreadAnswers(UNREAD_ANSWERS_BYTES),
-    turns: {
-      ...{ made: turnsOf(MADE_AT_ONCE), sent: turnsOf(SENT_AT_ONCE) },
-      searched: turnsOf(SEARCHED_AT_ONCE),
-      listed: new Turns(SHORT_ANSWERS),
-    },
+    turns: turnsOfAnswers(),
     trustedProxies: config.trustProxy,
     stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
     admit: parts.admit,
@@ -267,11 +245,6 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
 function acceptTickets(resolveCaller: CallerResolver): AcceptCredentials {
   return (credentials, surface, organization) =>
     isAccepted(() => resolveCaller(TICKET_DEMAND, surface, credentials), organization);
-}
-
-/** Turns of large answers; one user gets at most half of them. */
-function turnsOf(atOnce: number): Turns {
-  return new Turns({ atOnce, atOnceOfOne: atOnce / 2, waiting: LINE_LENGTH });
 }
 
 async function openDemoOver(

@@ -11,7 +11,7 @@ import { createIds } from "../../src/core/ids.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { Turns } from "../../src/core/turns.ts";
-import { LARGE_BATCHES } from "../../src/service.ts";
+import { LARGE_BATCHES } from "../../src/shared-limits.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf, NOON } from "./store-suite.ts";

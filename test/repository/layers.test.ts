@@ -62,8 +62,10 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
     [
       ...FOLDERS,
       ...["config.ts", "build-info.ts", "engine.ts", "retention.ts", "routes.ts", "open-engine.ts"],
+      "shared-limits.ts",
     ],
   ],
+  ["shared-limits.ts", ["core", "audit", "replay", "portal"]],
   ["retention.ts", ["core", "config.ts", "engine.ts"]],
   ["engine.ts", ["core", "auth", "config.ts", ...DOMAINS]],
   ["open-engine.ts", ["engine.ts", "storage/files", "storage/postgres"]],

@@ -42,7 +42,7 @@ import { MAX_STEPS as REPLAY_STEPS, REPLAYS } from "../../src/replay/replay.ts";
 import { LONGEST_NAME, MOST_NAMES } from "../../src/replay/tally.ts";
 import { STAGES_LENGTH } from "../../src/rollouts/draft.ts";
 import { KEPT_LENGTH, KEPT_ROLLOUTS } from "../../src/rollouts/store.ts";
-import * as service from "../../src/service.ts";
+import * as shared from "../../src/shared-limits.ts";
 import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
 import { KNOWN_IDS } from "../../src/storage/files/audit/write/recent-ids.ts";
@@ -65,10 +65,10 @@ const said = [
   `labels of an organization's runtimes, together, with 32 characters more for each pair; of reports through \`/api/public\` under \`REQUIRE_AUTH=true\` | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
   `| request line and headers; headers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS} |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
-  `| all bodies in flight | ${service.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
-  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${service.BODIES_IN_WORK_BYTES / MIB} MiB |`,
+  `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
+  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
-  `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${service.LARGE_BATCHES.atOnce}, half of them for one user; ${service.LARGE_BATCHES.waiting}, shared |`,
+  `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${shared.LARGE_BATCHES.atOnce}, half of them for one user; ${shared.LARGE_BATCHES.waiting}, shared |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
   `above ${longJson.LONG_JSON_BYTES / KIB} KiB different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
   `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_NODE_DEPTH} |`,
@@ -87,10 +87,10 @@ const said = [
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on all of them, in bytes | ${MAX_WAITING_REQUESTS}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
-  `| ${service.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
-  `| ${service.MADE_AT_ONCE}; ${service.SENT_AT_ONCE}; ${service.SEARCHED_AT_ONCE}, half of them for one user; ${turns.SHORT_ANSWERS.atOnce} |`,
+  `| ${shared.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
+  `| ${shared.MADE_AT_ONCE}; ${shared.SENT_AT_ONCE}; ${shared.SEARCHED_AT_ONCE}, half of them for one user; ${turns.SHORT_ANSWERS.atOnce} |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,
-  `| requests that wait for that turn | ${service.LINE_LENGTH}, shared | 503 |`,
+  `| requests that wait for that turn | ${shared.LINE_LENGTH}, shared | 503 |`,
   `| ${grouped(policyText.DOCUMENT_LINES)}; ${grouped(policyText.DOCUMENT_CHARACTERS)} | cut`,
   `| ${LISTED_VERSIONS}; ${MOST_ROWS}; ${MOST_FLEET_ROWS} |`,
   `| ${grouped(DASHBOARD_CHARACTERS)}; ${grouped(events.MOST_IN_LIST)}; ${grouped(events.MOST_IN_EVENT)} characters |`,

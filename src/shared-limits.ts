@@ -1,0 +1,50 @@
+/** How much memory and work all requests share at a time, and how much work may wait. */
+import { REDACTION_TRIALS } from "./audit/routes.ts";
+import { SHORT_ANSWERS, Turns } from "./core/turns.ts";
+import { DRAFT_READS } from "./portal/server/draft-routes.ts";
+import { REPLAYS } from "./replay/replay.ts";
+
+export const BODIES_IN_FLIGHT_BYTES = 64 << 20;
+export const BODIES_IN_WORK_BYTES = 8 << 20;
+export const UNREAD_ANSWERS_BYTES = 64 << 20;
+
+export const MADE_AT_ONCE = 8;
+export const SENT_AT_ONCE = 16;
+/** The limits of text searches. All share the slices of one event loop, so more at a time only delay each other. */
+export const SEARCHED_AT_ONCE = 8;
+export const LINE_LENGTH = 256;
+
+/**
+ * The most long rows that are turned into CSV at a time. A row waits without limit: an export that
+ * has begun is never refused.
+ */
+const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
+
+/** Large batches that are stored at a time, and that wait as parsed JSON. */
+export const LARGE_BATCHES = { atOnce: 4, atOnceOfOne: 2, waiting: 64 };
+
+/** The turns of work behind single routes. */
+export function turnsOfWork() {
+  return {
+    longLines: new Turns(LONG_LINES),
+    largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
+    replays: new Turns(REPLAYS, "Too many replays are under way: try again"),
+    redactionTrials: new Turns(REDACTION_TRIALS, "Too many texts are being redacted: try again"),
+    draftReads: new Turns(DRAFT_READS, "Too many drafts: try again"),
+  };
+}
+
+/** The turns of answers, by what a route says of its answer. */
+export function turnsOfAnswers() {
+  return {
+    made: largeAnswers(MADE_AT_ONCE),
+    sent: largeAnswers(SENT_AT_ONCE),
+    searched: largeAnswers(SEARCHED_AT_ONCE),
+    listed: new Turns(SHORT_ANSWERS),
+  };
+}
+
+/** One user gets at most half of the turns. */
+function largeAnswers(atOnce: number): Turns {
+  return new Turns({ atOnce, atOnceOfOne: atOnce / 2, waiting: LINE_LENGTH });
+}

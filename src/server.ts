@@ -2,4 +2,4 @@
 import { serve } from "./cli/serve.ts";
 import { systemClock } from "./core/clock.ts";
 
-await serve(systemClock);
+await serve(systemClock, process.argv.slice(2));

@@ -6,9 +6,15 @@ import { describeDiskFault } from "../storage/disk-fault.ts";
 import { readArguments } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
 
-/** Serves until a signal ends the process. A failure ends it with exit code 1 and one line. */
-export async function serve(now: Clock): Promise<void> {
+/** Serves until a signal ends the process. A failure, such as an argument, ends it with exit code 1 and one line. */
+export async function serve(now: Clock, args: readonly string[] = []): Promise<void> {
   try {
+    const [argument] = args;
+    if (argument !== undefined) {
+      throw new Error(
+        `"${argument}": there are no arguments, only the variables of docs/configuration.md`,
+      );
+    }
     const { openApp } = await import("../app.ts"); // most of the program, which other commands do without
     const service = await openApp(configFromEnvironment(), now);
     process.stdout.write(`Signalbox listening on ${service.url}\n`);

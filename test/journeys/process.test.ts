@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
@@ -115,6 +116,15 @@ test("an empty variable is unset", async (t) => {
   const url = await server.url();
   assert.equal((await fetch(`${url}/api/v1/fleet`)).status, 200);
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+test("an argument stops the start with one line, and nothing is written", async (t) => {
+  const directory = await newDirectory(t);
+  const refused = launch(t, { DATA_DIR: directory }, { args: ["--help"] });
+  assert.equal(await refused.exit(), 1);
+  const way = '"--help": there are no arguments, only the variables of docs/configuration.md';
+  assert.equal(refused.stderr, `Signalbox cannot start: ${way}\n`);
+  assert.deepEqual(await readdir(directory), []);
 });
 
 test("a port in use stops the start with one line, and the directory is released", async (t) => {

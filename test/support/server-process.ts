@@ -17,6 +17,7 @@ const SERVER = fileURLToPath(new URL("../../dist/server.js", import.meta.url));
 export interface LaunchOptions {
   /** A shell command that runs before the process and affects it, such as `ulimit`. */
   readonly prelude?: string;
+  readonly args?: readonly string[];
   /** Leaves the standard error to the test, which may read `errors` late or never. */
   readonly leavesErrors?: true;
 }
@@ -36,8 +37,9 @@ export class ServerProcess {
       CORS_PAGES_DEV: "off",
       ...environment,
     };
-    const command = `${options.prelude ?? "true"} && exec "$0" "$1"`;
-    this.#child = spawn("sh", ["-c", command, process.execPath, SERVER], { env });
+    const { args = [] } = options;
+    const command = `${options.prelude ?? "true"} && exec "$0" "$@"`;
+    this.#child = spawn("sh", ["-c", command, process.execPath, SERVER, ...args], { env });
     this.#child.stdin.end();
     this.#child.stdout.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
     this.#child.stderr.setEncoding("utf8");

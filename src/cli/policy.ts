@@ -27,10 +27,13 @@ Runs the checks that the service runs, the document's own tests included. Needs 
 ${CODES_HELP}`,
   async run(args, terminal) {
     const { values, file } = readWithFile(args, { json: flag });
-    const { problems } = await examineFile(file);
+    const { problems, document } = await examineFile(file);
     const ok = problems.length === 0;
+    const unchecked = document
+      ? ""
+      : `, but its rules are not checked without "schema: ${SCHEMA_NAME}"`;
     if (values.json === true) tellJson(terminal, { ok, file, problems });
-    else if (ok) terminal.out(`${printable(file)}: valid\n`);
+    else if (ok) terminal.out(`${printable(file)}: valid${unchecked}\n`);
     else tellProblems(file, problems, terminal);
     return ok ? 0 : 1;
   },

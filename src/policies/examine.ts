@@ -10,7 +10,12 @@ import {
 } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { DraftEffect, Mode, PolicyProblem } from "./schema.ts";
-import { isSignalboxDocument, readSignalboxDocument, type Reading } from "./signalbox-document.ts";
+import {
+  isSignalboxDocument,
+  readSignalboxDocument,
+  refuseMisspelledSchema,
+  type Reading,
+} from "./signalbox-document.ts";
 import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
 import { placesIn } from "./text-places.ts";
 
@@ -100,8 +105,10 @@ export function examine(question: Question): Examined {
 
 function read(yaml: string, problems: Problems, work: StepBudget): Reading | undefined {
   const { root, aliases } = parseDocument(yaml, problems, work);
-  const isOurs = root !== undefined && isSignalboxDocument(root, aliases);
-  return isOurs ? readSignalboxDocument(root, aliases, problems) : undefined;
+  if (!root) return undefined;
+  if (isSignalboxDocument(root, aliases)) return readSignalboxDocument(root, aliases, problems);
+  refuseMisspelledSchema(root, aliases, problems);
+  return undefined;
 }
 
 /** Reads a document. The last one is kept, since each page of a rule reads one, and often the one of the page before. */

@@ -5,6 +5,7 @@
  */
 import { isAlias, isMap, isScalar, type Node, type YAMLMap } from "yaml";
 import { consumers } from "../core/decision.ts";
+import { nearest } from "../core/nearest.ts";
 import { oneOf } from "../core/validate.ts";
 import {
   MATCH_KEYS,
@@ -45,12 +46,42 @@ const UNCOUNTED = new StepBudget(Infinity);
 
 const CAPABILITY_ID = new RegExp(CAPABILITY, "u");
 const FREE = new RegExp(FREE_KEY, "u");
+/** Values of `schema` that are ours or will be: no other program's schema begins like this. */
+const OUR_SCHEMAS = /^\s*signalbox\b/i;
 
 /** Whether a document declares our schema. */
 export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
   const declared = root.get("schema", true) as Node | undefined;
   const node = isAlias(declared) ? aliases.get(declared) : declared;
   return isScalar(node) && node.value === SCHEMA_NAME;
+}
+
+/**
+ * Adds a problem if the document has a misspelled `schema`, key or value. A document of another schema is published unchecked, so
+ * a wrong letter here would switch off all checks, and no guard could decide by the document.
+ */
+export function refuseMisspelledSchema(root: YAMLMap, aliases: Aliases, problems: Problems): void {
+  const reader = new StrictReader(aliases, problems);
+  for (const pair of root.items) {
+    const key = reader.value(pair.key as Node, "");
+    const name = textIn(key);
+    const at = reader.value((pair.value ?? pair.key) as Node, "schema");
+    const value = textIn(at);
+    if (name === undefined || value === undefined) continue;
+    if (name === "schema" && isNearlyOurs(value)) {
+      reader.refuse(at, `expected ${SCHEMA_NAME}, found "${value}"`);
+    } else if (value === SCHEMA_NAME && nearest(name, ["schema"])) {
+      reader.refuse({ ...key, place: name }, 'unknown key, did you mean "schema"?');
+    }
+  }
+}
+
+function isNearlyOurs(schema: string): boolean {
+  return OUR_SCHEMAS.test(schema) || nearest(schema, [SCHEMA_NAME]) !== undefined;
+}
+
+function textIn({ node }: Value): string | undefined {
+  return isScalar(node) && typeof node.value === "string" ? node.value : undefined;
 }
 
 /** The result of reading a document of our schema, with its tests. */

@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, Scalar } from "yaml";
+import { nearest } from "../core/nearest.ts";
 import type { BooleanSchema, Infer, StringSchema } from "../core/schema.ts";
 import { oneOf, pathOf } from "../core/validate.ts";
 import { type Aliases, offsetOf } from "./document-nodes.ts";
@@ -145,31 +146,4 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
 export function given<T extends object>(fields: T): Given<T> {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Given<T>;
-}
-
-const MAX_TYPOS = 2;
-
-/** The known word that is most similar to a misspelled name; `undefined` if no word is close. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  if (name.length > 40) return undefined;
-  const [best] = known
-    .map((word) => ({ word, typos: distance(name.toLowerCase(), word) }))
-    .sort((a, b) => a.typos - b.typos);
-  return best && best.typos <= MAX_TYPOS && best.typos < best.word.length / 2
-    ? best.word
-    : undefined;
-}
-
-/** The Levenshtein distance: the number of letters to insert, remove or replace. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }

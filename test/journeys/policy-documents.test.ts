@@ -179,8 +179,40 @@ const OWN: readonly (readonly [string, string, boolean])[] = [
 ];
 
 test("a document of another schema is accepted unchanged", async () => {
-  const yaml = "schema: signalbox/policy/v2\ncolour: red\n";
-  assert.equal((await app.post(`${POLICIES}/validate`, { yaml })).body.valid, true);
+  for (const yaml of [
+    "schema: example/policy/v2\ncolour: red\n",
+    "schema: 1\n",
+    "based_on: signalbox/policy/v1\n",
+    "rules: []\n",
+  ]) {
+    assert.equal((await app.post(`${POLICIES}/validate`, { yaml })).body.valid, true, yaml);
+  }
+});
+
+const MISSPELLED: readonly (readonly [yaml: string, message: string])[] = [
+  ["signalbox/policy/v2", 'schema: expected signalbox/policy/v1, found "signalbox/policy/v2"'],
+  ["Signalbox/policy/v1", 'schema: expected signalbox/policy/v1, found "Signalbox/policy/v1"'],
+  ["signalbox", 'schema: expected signalbox/policy/v1, found "signalbox"'],
+  ["singalbox/policy/v1", 'schema: expected signalbox/policy/v1, found "singalbox/policy/v1"'],
+];
+
+for (const [value, message] of MISSPELLED) {
+  test(`the schema ${value} is refused, since nothing of the document would be checked`, async () => {
+    const yaml = `rules: []\nschema: ${value}\n`;
+    const { body } = await app.post(`${POLICIES}/validate`, { yaml });
+    assert.deepEqual(body, { valid: false, problems: [{ message, line: 2, column: 9 }] });
+    const { status } = await app.post(POLICIES, { yaml, version: `misspelled ${value}` });
+    assert.equal(status, 400);
+  });
+}
+
+test("a misspelled key of the schema is refused", async () => {
+  for (const key of ["shema", "Schema", "$schema"]) {
+    const yaml = `${key}: signalbox/policy/v1\nrules: []\n`;
+    const { body } = await app.post(`${POLICIES}/validate`, { yaml });
+    const message = `${key}: unknown key, did you mean "schema"?`;
+    assert.deepEqual(body, { valid: false, problems: [{ message, line: 1, column: 1 }] });
+  }
 });
 
 for (const [name, text, isValid] of OWN) {

@@ -4,6 +4,7 @@
  */
 import { ConfigError } from "./core/config-error.ts";
 import { withoutUserInfo } from "./core/setting-kinds.ts";
+import { misspelledSettings } from "./misspelled-settings.ts";
 import { settingTable, type SettingRow } from "./setting-table.ts";
 
 type Values = {
@@ -40,6 +41,8 @@ export type Config = Omit<Values, "requireAuth" | Unset> & {
   readonly requireAuth: () => boolean;
   /** Replaces the names of settings in a message by those of their source: variables, or an embedder's options. */
   readonly named: (message: string) => string;
+  /** Sentences about variables that look like misspelled settings. An embedder's unknown option is refused instead. */
+  readonly misspelled?: readonly string[];
 };
 
 /** The settings of an embedder: `dataDir` or `databaseUrl` is required, all others have a default. */
@@ -88,6 +91,7 @@ export function configFromEnvironment(): Config {
   // An invalid value at run time means true: a mistake must not switch authentication off.
   return withSafeSecret({
     ...config,
+    misspelled: misspelledSettings(Object.keys(process.env)),
     requireAuth: () =>
       settingTable.requireAuth.kind.parse(process.env["REQUIRE_AUTH"] || String(config.demo)) ??
       true,

@@ -6,8 +6,8 @@ const SAFE_SECRET_BYTES = 32;
 const SAFE_TOKEN_LENGTH = 16;
 
 /**
- * Lists the risks in the settings, as sentences for the operator. Each names the settings and how to
- * close the risk. They are logged after the service listens, so that a failed start prints one line only.
+ * Lists the misspelled settings and the risks in the settings, as sentences for the operator. Each names the settings
+ * and the way out. They are logged after the service listens, so that a failed start prints one line only.
  *
  * @param isOnNetwork whether other machines can reach the listening socket
  */
@@ -57,5 +57,6 @@ export function startWarnings(config: Config, isOnNetwork: boolean): readonly st
       "DEMO=true with REQUIRE_AUTH=false: on /api/v1 everybody may create users, keys and organizations",
     ],
   ];
-  return warnings.filter(([applies]) => applies).map(([, warning]) => warning);
+  const risks = warnings.filter(([applies]) => applies).map(([, warning]) => warning);
+  return [...(config.misspelled ?? []), ...risks];
 }

@@ -51,6 +51,15 @@ test("the server prints one line, answers, and keeps acknowledged events when it
   assert.equal(fleet.body.runtimes.length, 1);
 });
 
+test("a misspelled setting is named in the log, without its value", async (t) => {
+  const server = launch(t, { DATA_DIR: await newDirectory(t), REQUIREAUTH: "a-value" });
+  await server.url();
+  server.kill("SIGTERM");
+  assert.equal(await server.exit(), 0);
+  assert.match(server.stderr, /"warn".*REQUIREAUTH is not a setting: did you mean REQUIRE_AUTH\?/);
+  assert.doesNotMatch(server.stderr, /a-value/);
+});
+
 test("a second server on the same directory ends with one line, and the first continues", async (t) => {
   const directory = await newDirectory(t);
   const first = launch(t, { DATA_DIR: directory });

@@ -8,9 +8,11 @@ import { AGENT_SETTINGS, type AgentSettings, hookCommand } from "./agent-setting
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy } from "./policy-file.ts";
 import { openRegular } from "./regular-file.ts";
-import { Service } from "./service.ts";
+import { Service, wayOutOf } from "./service.ts";
+import type { GuardSettings } from "./settings.ts";
 import { commandLine, readJson, settingsFiles } from "./setup.ts";
 import { APPEND, SPOOL_FILES } from "./spool.ts";
+import { saysNoPolicy } from "./sync.ts";
 
 const DEADLINE_MS = 10_000;
 const EVENT_BYTES = 16 << 10;
@@ -47,7 +49,7 @@ export async function doctor(machine: Machine): Promise<number> {
   for (const fault of settings.faults) say(false, fault);
   const mode = `mode ${observes ? "observe" : "enforce"}, fail ${failsClosed ? "closed" : "open"}`;
   say(true, `${settings.name}: guard ${machine.version}, ${mode}`);
-  if (settings.isEnabled) say(...(await askService(new Service(settings), api)));
+  if (settings.isEnabled) say(...(await askService(settings)));
   else say(false, "RUNTIME_PORTAL_ENABLED is false: nothing is fetched or sent");
   if (guard.fault === undefined) {
     say(...policyState(directory, api, machine.now()));
@@ -69,17 +71,15 @@ export async function doctor(machine: Machine): Promise<number> {
 
 type Finding = readonly [boolean, string];
 
-async function askService(service: Service, api: string): Promise<Finding> {
+async function askService(settings: GuardSettings): Promise<Finding> {
+  const { api } = settings;
   try {
-    const { status } = await service.get("/policies?active=true");
-    if (status === 401 || status === 403)
-      return [false, `${api}: SIGNALBOX_API_KEY is refused (${status})`];
-    return [
-      status === 200,
-      `${api}: answers ${status}${status === 404 ? ", no policy is active" : ""}`,
-    ];
+    const { status, text } = await new Service(settings).get("/policies?active=true");
+    const isEmpty = status === 404 && saysNoPolicy(text);
+    const why = isEmpty ? ", no policy is active: publish one" : wayOutOf(status, settings);
+    return [status === 200, `${api}: answers ${status}${why}`];
   } catch (error) {
-    return [false, (error as Error).message];
+    return [false, `${(error as Error).message}: start it, or correct RUNTIME_PORTAL_BASE_URL`];
   }
 }
 

@@ -14,6 +14,22 @@ export interface ServiceAccess extends Pick<GuardSettings, "api" | "apiKey"> {
   readonly timeoutSeconds?: number;
 }
 
+/** The way out of an error status, after a colon; empty if only waiting helps. */
+export function wayOutOf(status: number, { apiKey }: Pick<ServiceAccess, "apiKey">): string {
+  if (status === 401) {
+    return apiKey === undefined
+      ? ": it asks for a key, set SIGNALBOX_API_KEY"
+      : ": SIGNALBOX_API_KEY is unknown, was revoked or has expired";
+  }
+  if (status === 403)
+    return ": SIGNALBOX_API_KEY lacks the scope, create a key of the scope report";
+  if (status !== 404) return "";
+  return (
+    ": correct RUNTIME_PORTAL_BASE_URL or RUNTIME_PORTAL_PATH_PREFIX; where /api/public is switched off, " +
+    "the prefix is /api/v1, with a key in SIGNALBOX_API_KEY"
+  );
+}
+
 /** An answer of the service, read to its end. */
 export interface ServiceAnswer {
   readonly status: number;

@@ -39,7 +39,8 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
   const settings = AGENT_SETTINGS.get(agent);
   if (!settings || positionals.length !== 1) {
     const known = [...AGENT_SETTINGS.keys()].join(", ");
-    throw new Error(`setup: expected one agent of ${known}, found "${positionals.join(" ")}"`);
+    const found = positionals.length === 0 ? "none" : `"${positionals.join(" ")}"`;
+    throw new Error(`setup: expected one agent of ${known}, found ${found}`);
   }
   const { failsClosed, faults } = readSettings(machine.env, true);
   if (faults.length > 0 && !values.remove) throw new Error(faults.join("; "));

@@ -11,7 +11,7 @@ import { Guard, type Machine } from "./machine.ts";
 import { readPolicy, writePolicy } from "./policy-file.ts";
 import { readRegular } from "./regular-file.ts";
 import { sendSpool } from "./send.ts";
-import { Service } from "./service.ts";
+import { Service, wayOutOf } from "./service.ts";
 import { spool } from "./spool.ts";
 
 const UNITS = new Map([
@@ -129,10 +129,9 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   }
   if (response.status === 404 && saysNoPolicy(response.text)) {
     rmSync(join(directory, "policy.json"), { force: true });
-    throw new Error("no policy is active in the service");
+    throw new Error("no policy is active in the service: publish one");
   }
-  if (response.status !== 200)
-    throw new Error(`the service answered ${response.status} to policies`);
+  if (response.status !== 200) throw refused(response.status, "policies", guard);
   const policy = policyOf(response.text);
   if (policy === undefined) throw new Error(`${api} answers, but not with a policy`);
   const { document, problems } = examine({ yaml: policy.yaml, command: undefined });
@@ -164,7 +163,7 @@ function policyOf(text: string): FetchedPolicy | undefined {
  * Whether a 404 is the service's own. That of a proxy, whose service is away, must not remove the policy: without one,
  * commands run.
  */
-function saysNoPolicy(text: string): boolean {
+export function saysNoPolicy(text: string): boolean {
   return text.includes(`"No policy is active"`);
 }
 
@@ -179,7 +178,7 @@ async function beat(guard: Guard, service: Service): Promise<string> {
     ...(typeof policy === "string" ? {} : { policy_version: policy.version }),
     ...(settings.labels && { labels: settings.labels }),
   });
-  if (status !== 200) throw new Error(`the service answered ${status} to the heartbeat`);
+  if (status !== 200) throw refused(status, "the heartbeat", guard);
   return `heartbeat of ${settings.name}`;
 }
 
@@ -192,5 +191,9 @@ async function send(guard: Guard, service: Service): Promise<string> {
     spool(directory, note, () => note);
   }
   if (failure !== undefined) throw failure;
-  return `${sent} events`;
+  return `sent ${quantity(sent, "event")}`;
+}
+
+function refused(status: number, what: string, { settings }: Guard): Error {
+  return new Error(`the service answered ${status} to ${what}${wayOutOf(status, settings)}`);
 }

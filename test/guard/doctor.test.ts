@@ -1,0 +1,38 @@
+/** The messages of the guard on a machine with a wrong prefix, without a policy, or without an accepted key. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+import { newMachine } from "./guard-process.ts";
+
+test("doctor and sync say why the service refuses, and what to do", async (t) => {
+  const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true, publicSurface: "off" });
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url });
+  const says = async (what: RegExp): Promise<void> => {
+    const { code, out } = await machine.run(["doctor"]);
+    assert.deepEqual([code, what.test(out)], [1, true], out);
+    const { error } = await machine.run(["sync"]);
+    assert.match(error, what);
+  };
+
+  await says(/404.*: correct RUNTIME_PORTAL_BASE_URL or RUNTIME_PORTAL_PATH_PREFIX/);
+  assert.doesNotMatch((await machine.run(["doctor"])).out, /no policy is active/);
+  machine.env["RUNTIME_PORTAL_PATH_PREFIX"] = "/api/v1";
+  await says(/401.*: it asks for a key, set SIGNALBOX_API_KEY/);
+  machine.env["SIGNALBOX_API_KEY"] = "sbx_mistyped";
+  await says(/401.*: SIGNALBOX_API_KEY is unknown, was revoked or has expired/);
+  const admin = await app.asUser(ADMIN);
+  const key = { name: "machines", scopes: "report" };
+  machine.env["SIGNALBOX_API_KEY"] = (await app.post("/api/v1/api-keys", key, admin)).body.api_key;
+  await says(/no policy is active.*: publish one/);
+
+  const yaml = "schema: signalbox/policy/v1\ndefault: allow\nrules: []\n";
+  assert.equal((await app.post("/api/v1/policies", { version: "v1", yaml }, admin)).status, 201);
+  const { code, out } = await machine.run(["sync"]);
+  assert.deepEqual([code, out], [0, "policy v1\nheartbeat of machine-1\nsent 0 events\n"]);
+  assert.equal((await machine.run(["doctor"])).code, 0);
+  await app.close();
+  assert.match(
+    (await machine.run(["doctor"])).out,
+    /cannot be reached: ECONNREFUSED: start it, or correct RUNTIME_PORTAL_BASE_URL/,
+  );
+});

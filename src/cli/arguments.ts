@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { nearest } from "../core/nearest.ts";
 import { UsageError } from "./command.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
@@ -40,7 +41,7 @@ export function readArguments<const T extends Options>(
     if (repeated !== undefined) throw new Error(`--${repeated}: given twice, expected it once`);
     parsed = rest;
   } catch (error) {
-    throw new UsageError((error as Error).message.split("\n")[0]);
+    throw new UsageError(messageOf(error as Error, options));
   }
   const empty = positionals[parsed.positionals.indexOf("")];
   if (empty !== undefined) {
@@ -52,6 +53,14 @@ export function readArguments<const T extends Options>(
   const extra = parsed.positionals[positionals.length];
   if (extra !== undefined) throw new UsageError(`"${extra}" is not expected`);
   return parsed;
+}
+
+/** The first line of a message; without the advice of Node about arguments with a dash, which hides a typo. */
+function messageOf({ message }: Error, options: Options): string | undefined {
+  const [, unknown] = /^Unknown option '(--?[^']*)'/.exec(message) ?? [];
+  if (unknown === undefined) return message.split("\n")[0];
+  const near = nearest(unknown.replace(/^-+/, ""), Object.keys(options));
+  return `${unknown}: unknown option${near === undefined ? "" : `, did you mean --${near}?`}`;
 }
 
 /** The value of a required option. */

@@ -1,4 +1,6 @@
+import { KEY_SCOPES } from "../core/key-scopes.ts";
 import { printable } from "../core/printable.ts";
+import { oneOf } from "../core/validate.ts";
 import { apiKeyCreate } from "../keys/schema.ts";
 import { readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
@@ -21,6 +23,10 @@ Standard output has only the key; messages about it go to standard error.`,
     const { values } = readArguments(args, options);
     const name = required("name", values.name);
     const { organization, scopes, expires } = values;
+    // The service stores any text, which limits nothing. A person who types an option means one of these.
+    if (scopes !== undefined && !KEY_SCOPES.some((scope) => scope === scopes)) {
+      throw new UsageError(`--scopes: expected ${oneOf(KEY_SCOPES)} instead of "${scopes}"`);
+    }
     const days = expires === undefined ? undefined : daysOf(expires);
     const body = { name, organization, scopes, expires_in_days: days };
     const key = await makeChange(storedAt(values.data), "create-key", body, terminal.now);

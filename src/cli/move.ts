@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { SECOND_MS } from "../core/clock.ts";
 import { createLog } from "../core/log.ts";
 import { printable } from "../core/printable.ts";
+import { quantity } from "../core/quantity.ts";
 import { systemStopwatch } from "../core/timers.ts";
 import type { Engine } from "../engine.ts";
 import { systemFiles } from "../storage/file-operations.ts";
@@ -112,7 +113,8 @@ function tell(moved: readonly Moved[], damaged: number, { out, error }: Terminal
     out(`${id}: ${counts.slice(1).join(", ")}; digest ${digestOf(summary)}\n`);
   }
   const same = moved.filter(({ differences }) => differences.length === 0).length;
-  if (same === moved.length) out(`Moved ${same} organizations: source and target are the same\n`);
+  if (same === moved.length)
+    out(`Moved ${quantity(same, "organization")}: source and target are the same\n`);
   else
     error(
       `${moved.length - same} of ${moved.length} organizations differ, so the move is not finished: give an empty target\n`,

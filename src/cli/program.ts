@@ -1,5 +1,6 @@
 import { readBuildInfo } from "../build-info.ts";
 import { printable } from "../core/printable.ts";
+import { oneOf } from "../core/validate.ts";
 import { describeDiskFault } from "../storage/disk-fault.ts";
 import { backupCommand } from "./backup.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
@@ -49,7 +50,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       terminal.out(`signalbox ${readBuildInfo().version}\n`);
       return 0;
     }
-    throw new UsageError(rest[0] === undefined ? "No command" : `No command "${unknown(rest)}"`);
+    throw new UsageError(absenceOf(rest));
   } catch (error) {
     const who = command ? `signalbox ${command.name}` : "signalbox";
     const message = error instanceof Error ? error.message : String(error);
@@ -58,6 +59,17 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     terminal.error(`${who}: ${reason}${isUsage ? `; see ${who} --help` : ""}\n`);
     return error instanceof InputError ? 2 : 1;
   }
+}
+
+/** Says that no command has these words. A word that commands begin with, such as `policy`, needs another one. */
+function absenceOf(args: readonly string[]): string {
+  if (args[0] === undefined) return "No command";
+  const words = unknown(args);
+  const next = COMMANDS.flatMap(({ name }) =>
+    name.startsWith(`${words} `) ? [name.slice(words.length + 1).split(" ")[0] ?? ""] : [],
+  );
+  if (next.length === 0) return `No command "${words}"`;
+  return `${words}: expected ${oneOf([...new Set(next)])} after it`;
 }
 
 /** The words that name no command: those that commands begin with, and the one after them. */

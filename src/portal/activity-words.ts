@@ -1,4 +1,5 @@
 /** The words of the activity page: verbs for actions, and lines for changed fields. */
+import type { ActivityEntry } from "../activity/schema.ts";
 import { html, type Html } from "./html.ts";
 
 /** The verb of each action, as written between the actor and the target. */
@@ -107,4 +108,10 @@ export function changeLine({ name, before, after }: ChangedField): Html {
 
 function quiet(value: string): Html | string {
   return value === "" ? html`<span class="faint">empty</span>` : value;
+}
+
+/** The words for the surface of a change; the command line and the service itself call no route. */
+export function originOf(surface: ActivityEntry["surface"]): string {
+  if (surface === "command" || surface === "service") return "on the server";
+  return surface === "public" ? "by /api/public" : "by /api/v1";
 }

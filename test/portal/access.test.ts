@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ACCESS_PATH, ACCESS_TABS, ACTIVITY_PATH } from "../../src/portal/access-tabs.ts";
-import { changedFields, deedOf } from "../../src/portal/activity-words.ts";
+import { changedFields, deedOf, originOf } from "../../src/portal/activity-words.ts";
 import { modeOf } from "../../src/portal/server/mode.ts";
 import { pageLink } from "../../src/portal/page-link.ts";
+import { actorName } from "../../src/portal/pages/access-activity.ts";
 import { renderKeys } from "../../src/portal/pages/access-keys.ts";
 import { renderSettings } from "../../src/portal/pages/access-settings.ts";
 import { leastRolesOf, withheldFrom } from "../../src/portal/withheld.ts";
@@ -94,4 +95,13 @@ test("a change shows the fields that differ, whatever their names and types", ()
   assert.deepEqual(changedFields(undefined, { list: [1], none: null }), [
     { name: "list", before: undefined, after: "[1]" },
   ]);
+});
+
+test("a change on the server is not said to be a user's, through the API", () => {
+  assert.equal(actorName({ kind: "command" }), "The command line");
+  assert.equal(originOf("command"), "on the server");
+  assert.equal(actorName({ kind: "service" }), "The service");
+  assert.equal(originOf("service"), "on the server");
+  assert.equal(originOf("v1"), "by /api/v1");
+  assert.equal(originOf("public"), "by /api/public");
 });

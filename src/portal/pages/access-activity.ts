@@ -2,7 +2,14 @@ import type { ActivityEntry } from "../../activity/schema.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
-import { ACTION_KINDS, changedFields, changeLine, deedOf, namesTarget } from "../activity-words.ts";
+import {
+  ACTION_KINDS,
+  changedFields,
+  changeLine,
+  deedOf,
+  namesTarget,
+  originOf,
+} from "../activity-words.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, option, searchField } from "./fields.ts";
@@ -135,8 +142,8 @@ function entry(one: ActivityEntry, now: number): Html {
           </ul>`
     }
     <div class="from">
-      ${one.address === undefined ? undefined : html`from ${one.address}, `}by
-      ${one.surface === "public" ? "/api/public" : "/api/v1"}, request
+      ${one.address === undefined ? undefined : html`from ${one.address}, `}${originOf(one.surface)},
+      request
       <span class="mono">${one.request_id}</span>
       ${action.startsWith("policy.") ? policyLinks(target.id, before?.["active"]) : undefined}
     </div>
@@ -148,6 +155,7 @@ export function actorName({ kind, email, name, id }: ActivityEntry["actor"]): Ht
   if (kind === "anonymous") return html`<span class="faint">A caller without credentials</span>`;
   if (kind === "gate") return "A gate";
   if (kind === "service") return "The service";
+  if (kind === "command") return "The command line";
   if (kind === "key") return `The API key ${name ?? id ?? ""}`;
   return email ?? id ?? "A user";
 }

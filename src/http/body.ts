@@ -28,6 +28,7 @@ export type BodyDone = (error: unknown, value?: unknown, release?: () => void) =
 export const LARGE_BODY_BYTES = 256 * 1024;
 /** The memory for inflating one body, in addition to its bytes: zlib's window, its state and a piece of output. */
 const INFLATER_BYTES = 48 * 1024;
+const NO_BODY = "A JSON body is required, {} at least";
 
 /**
  * Checks the headers of a body before it is read. Returns `UnsupportedMediaType` (not JSON, or an
@@ -38,9 +39,7 @@ export function bodyRefusal(request: IncomingMessage, maxBytes: number): Refusal
   const type = headers["content-type"];
   const length = declaredLength(request);
   if (headers["transfer-encoding"] === undefined && (length === undefined || length === 0)) {
-    return type === undefined || isJson(type)
-      ? new BadInput("A JSON body is required")
-      : notJson(type);
+    return type === undefined || isJson(type) ? new BadInput(NO_BODY) : notJson(type);
   }
   if (!isJson(type)) return notJson(type);
   if (length !== undefined && length > maxBytes) return tooLarge(maxBytes);
@@ -167,7 +166,7 @@ function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
   try {
     const isPlain = isAscii(bytes);
     if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
-    if (bytes.length === 0) throw new BadInput("A JSON body is required");
+    if (bytes.length === 0) throw new BadInput(NO_BODY);
     if (bytes.length > LONG_JSON_BYTES) return parseLong(bytes, mendsTexts, done);
     // Valid UTF-8 contains no surrogates, so an unpaired one can only come from an escape.
     const hasEscapes = bytes.includes("\\u");

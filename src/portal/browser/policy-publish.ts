@@ -55,7 +55,7 @@ export async function askToPublish(
       ${textField({
         ...{ id: "most-denied", name: "most_denied", label: "Most newly denied commands" },
         ...{ type: "number", isOptional: true, placeholder: "any number" },
-        hint: "Publishes only if it newly denies no more of the commands of the last 7 days",
+        hint: "If more commands of the last 7 days would be newly denied, nothing is published",
       })}
       ${shown}`,
     confirm: "Publish and activate",

@@ -54,7 +54,8 @@ export function serveReplay(
       area.value = yaml;
       area.dispatchEvent(new Event("input"));
       const [change] = changes;
-      say(effect === "test" ? "The test was added to the text." : `${change?.message ?? "Added"}.`);
+      const said = `${change?.message ?? "Added"}.`;
+      say(effect === "test" ? "The test was added to the text." : `${said} Test the text again.`);
     } catch (error) {
       if (!isSignedOut(error)) say(reasonOf(error));
     }

@@ -95,8 +95,8 @@ function newKey(model: AgentsModel): Html | undefined {
     name: "agent-key",
     title: "A key for the machines",
     hint: html`<p class="faint">
-      ${model.needsCredential ? "Machines need one here." : "This service does not ask for one."} It
-      may read policies and report, nothing else.
+      ${model.needsCredential ? "Machines need a key here." : "This service asks for no key yet."} A
+      key that is created here can read policies and report, nothing else.
     </p>`,
     fields: textField({
       id: "key-name",

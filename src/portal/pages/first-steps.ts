@@ -62,7 +62,8 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
       title: "Publish a policy",
       isDone: hasPolicy,
       advice: html`Runtimes fetch the active version and decide by it.
-        <a href="${EDITOR_PATH}">Write the first one</a>, or publish one from a shell:`,
+        <a href="${EDITOR_PATH}">Write the first one</a>, or publish one from a shell. This one
+        allows every command, so that you see what runs before you deny anything:`,
       lines: [curlLine(publishRequest(context))],
     },
     ...(hasKey === undefined
@@ -113,13 +114,13 @@ export function reportRequest(context: PageContext): ShownRequest {
   };
 }
 
-/** The request that publishes a first version. */
+/** The request that publishes a first version: it allows all, since connected agents could do nothing without a rule. */
 export function publishRequest(context: PageContext): ShownRequest {
   return {
     method: "POST",
     url: `${context.apiUrl}/policies`,
     headers: credentialHeaders(context, "person"),
-    body: { version: "v1", yaml: "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n" },
+    body: { version: "v1", yaml: "schema: signalbox/policy/v1\ndefault: allow\nrules: []\n" },
   };
 }
 

@@ -128,7 +128,8 @@ function noPolicies(model: PoliciesModel): Html {
   if (!isAllowed(model, "POST /policies")) return emptyState("No policy yet", use);
   return emptyState(
     "No policy yet",
-    html`${use} <a href="${EDITOR_PATH}">Write the first one</a>, or publish a file:`,
+    html`${use} <a href="${EDITOR_PATH}">Write the first one</a>, or publish one that allows every
+      command:`,
     publishRequest(model),
   );
 }

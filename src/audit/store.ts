@@ -192,7 +192,7 @@ export interface AuditStore {
     characters?: number,
   ): Awaitable<AuditRows>;
 
-  /** The JSON of the events with an id, the one stored first first. Each reporter has an event. */
+  /** The JSON of the events with an id, the oldest first. Each reporter may have stored one. */
   withId(organization: string, id: string): Awaitable<readonly Buffer[]>;
 
   /** All events that match at this moment, at constant memory. */

@@ -2,9 +2,11 @@ import { KEY_SCOPES } from "../core/key-scopes.ts";
 import { printable } from "../core/printable.ts";
 import { oneOf } from "../core/validate.ts";
 import { apiKeyCreate } from "../keys/schema.ts";
+import { Layout } from "../storage/layout.ts";
 import { readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
 import { makeChange, storedAt } from "./make-change.ts";
+import { requireDataDirectory } from "./require-data-directory.ts";
 
 export const keyCreateCommand: CliCommand = {
   name: "key create",
@@ -27,6 +29,8 @@ Standard output has only the key; messages about it go to standard error.`,
     if (scopes !== undefined && !KEY_SCOPES.some((scope) => scope === scopes)) {
       throw new UsageError(`--scopes: expected ${oneOf(KEY_SCOPES)} instead of "${scopes}"`);
     }
+    // A mistyped directory would be created, with a key that no service knows.
+    if (values.data !== undefined) await requireDataDirectory(new Layout(values.data));
     const days = expires === undefined ? undefined : daysOf(expires);
     const body = { name, organization, scopes, expires_in_days: days };
     const key = await makeChange(storedAt(values.data), "create-key", body, terminal.now);

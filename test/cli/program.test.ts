@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -204,6 +205,14 @@ test("key create prints a key that works, and leaves an entry, server or not", a
   const entries = await commandEntries("key.create");
   assert.deepEqual(entries.map(({ target }) => target.name).sort(), ["one", "two"]);
   assert.ok(!JSON.stringify(entries).includes(ran[0].out.trim()));
+});
+
+test("key create does not create a mistyped directory", async (t) => {
+  const missing = join(await newDirectory(t), "no-such-data");
+  const { code, out, error } = await run(["key", "create", "--name", "k", "--data", missing]);
+  assert.deepEqual([code, out], [1, ""]);
+  assert.match(error, /no-such-data" is not a data directory: it has no format\.json\n$/);
+  assert.equal(existsSync(missing), false);
 });
 
 test("key create limits a key to its scope", async () => {

@@ -134,10 +134,9 @@ function batchesOf(
   return batches;
 }
 
-const compiled = await compileSources();
+const compiled = compileSources();
 const folder = mkdtempSync(join(tmpdir(), "signalbox-batches-"));
 const flags = [
-  "--enable-source-maps",
   "--max-semi-space-size=64", // MiB: collecting the garbage of tests takes a sixth of their time otherwise
   "--test",
   "--test-reporter=spec",

@@ -262,12 +262,13 @@ test("a directory with a path too long for a socket is served, with a warning in
   const dataDir = join(folder, "d".repeat(120));
   const lines: string[] = [];
   const writeLog = (line: string) => void lines.push(line);
-  await using service = await startSignalbox({ dataDir, logLevel: "warn", writeLog });
+  const service = await startSignalbox({ dataDir, logLevel: "warn", writeLog });
   assert.equal((await fetch(`${service.url}/health`)).status, 200);
   assert.match(lines.join(""), /commands cannot reach this server.*longer than 100 bytes/);
   const refused = await run(["key", "create", "--name", "k", "--data", dataDir]);
   assert.equal(refused.code, 1);
   assert.match(refused.error, /in use by process/);
+  await service.close();
 });
 
 test("names are printed without terminal escape sequences", async () => {

@@ -17,7 +17,6 @@ export async function serve(now: Clock, args: readonly string[] = []): Promise<v
     }
     const { openApp } = await import("../app.ts"); // most of the program, which other commands do without
     const service = await openApp(configFromEnvironment(), now);
-    process.stdout.write(`Signalbox listening on ${service.url}\n`);
     let stopping = false;
     const stop = (): void => {
       if (stopping) process.exit(1); // the second signal stops at once
@@ -29,6 +28,8 @@ export async function serve(now: Clock, args: readonly string[] = []): Promise<v
     };
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
+    // Last: who reads this line may send a signal at once.
+    process.stdout.write(`Signalbox listening on ${service.url}\n`);
   } catch (error) {
     fail("cannot start", error);
   }

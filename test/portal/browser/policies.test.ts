@@ -60,6 +60,10 @@ browserTest("the page of the versions says that this tab has a draft", async (t)
   await notice.getByRole("link", { name: "Continue the draft" }).click();
   await reader.getByText("Valid: it could be published").waitFor();
   assert.equal(await reader.locator("#yaml").inputValue(), `${NEW}# more`);
+  await reader.locator("#yaml").fill("rules: all of them\n");
+  await reader.getByText("its rules are not checked without").waitFor();
+  await reader.locator("#yaml").fill('{ "schema": "signalbox/policy/v1", "rules": [] }');
+  await reader.getByText("Valid: it could be published").waitFor();
   await reader.getByRole("button", { name: "Discard the draft" }).click();
   await reader.getByRole("link", { name: "Policies", exact: true }).first().click();
   await reader.getByRole("heading", { name: "Policies" }).waitFor();

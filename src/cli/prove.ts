@@ -11,7 +11,7 @@ import { systemFiles } from "../storage/file-operations.ts";
 import { readLogKey } from "../storage/files/proof/log-key.ts";
 import { proveStored } from "../storage/files/proof/offline.ts";
 import { isOrganizationId, Layout } from "../storage/layout.ts";
-import { flag, readArguments, required, text, texts } from "./arguments.ts";
+import { flag, readArguments, text, texts } from "./arguments.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { readingDatabase } from "./database.ts";
 import { requireDataDirectory } from "./require-data-directory.ts";
@@ -97,9 +97,17 @@ async function readStored(
     const stored = await import("../storage/postgres/proof/log-key.ts");
     return readingDatabase(database, terminal, stored.readLogKey);
   }
-  const layout = new Layout(resolve(required("data", data)));
+  return readLogKey(systemFiles, await directoryOf(data, "--private-key"));
+}
+
+/** The data directory of `--data`, in whose place other options may be given. */
+async function directoryOf(data: string | undefined, other: string): Promise<Layout> {
+  if (data === undefined || data === "") {
+    throw new UsageError(`Expected one of --data, --database and ${other}`);
+  }
+  const layout = new Layout(resolve(data));
   await requireDataDirectory(layout);
-  return readLogKey(systemFiles, layout);
+  return layout;
 }
 
 /** The options that say where an event and its proof are read. */
@@ -130,9 +138,7 @@ async function readProven(
       stored.proveStored(opened, named, wanted),
     );
   }
-  const layout = new Layout(resolve(required("data", data)));
-  await requireDataDirectory(layout);
-  return proveStored(systemFiles, layout, named, wanted);
+  return proveStored(systemFiles, await directoryOf(data, "--url"), named, wanted);
 }
 
 /** Asks a service for an audit event and its proof. */

@@ -153,7 +153,7 @@ for (const [what, args, code, said] of [
     1,
     /newer than the last checkpoint: a server .* at once/,
   ],
-  ["no directory", ["x"], 2, /--data is missing/],
+  ["no directory", ["x"], 2, /Expected one of --data, --database and --url/],
   ["another directory", ["x", "--data", folder], 1, /is not a data directory/],
   ["an odd organization", ["x", ...data, "--organization", "../x"], 2, /is not an id/],
   ["a file that cannot be written", ["event-1", ...data, "--out", folder], 2, /--out: .*EISDIR/],

@@ -19,6 +19,7 @@ const POSITIONALS = new Map([
   ["FILE", "a file"],
   ["EVENT_ID", "the id of an event"],
   ["NAME", "the name of a log"],
+  ["VERSION", "the name of a policy version"],
 ]);
 
 /**

@@ -5,7 +5,7 @@ import { flag, readArguments, text } from "./arguments.ts";
 import type { CliCommand, Terminal } from "./command.ts";
 import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";
 import { CODES_HELP, JSON_HELP, SERVICE_HELP } from "./policy/options.ts";
-import { activeOf, publish, refused } from "./policy/publishing.ts";
+import { activate, activeOf, publish, refused } from "./policy/publishing.ts";
 import {
   beginningOf,
   excessOf,
@@ -178,6 +178,24 @@ ${CODES_HELP}`,
   },
 };
 
+const activateCommand: CliCommand = {
+  name: "policy activate",
+  usage: "VERSION [--url URL] [--json]",
+  summary: "Make a stored version the active one, to roll back or after a review",
+  details: `  --json         the whole version as JSON
+${SERVICE_HELP}
+Activating the active version changes nothing.
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const options = { url: text, json: flag };
+    const { values, positionals } = readArguments(args, options, ["VERSION"]);
+    const policy = await activate(serviceOf(values.url, terminal), positionals[0] ?? "");
+    if (values.json === true) tellJson(terminal, policy);
+    else terminal.out(`${printable(policy.version)} is active\n`);
+    return 0;
+  },
+};
+
 /** The commands for policies in a repository. */
 export const policyCommands: readonly CliCommand[] = [
   validateCommand,
@@ -185,6 +203,7 @@ export const policyCommands: readonly CliCommand[] = [
   diffCommand,
   replayCommand,
   publishCommand,
+  activateCommand,
   pullCommand,
 ];
 

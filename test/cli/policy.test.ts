@@ -147,6 +147,22 @@ test("a version can be stored without activating it", async (t) => {
   assert.equal((await app.get("/api/v1/policies/v2", admin)).body.yaml, V2);
 });
 
+test("an earlier version is activated again, and an unknown one is refused", async (t) => {
+  const { app, admin, file, policy } = await setUp(t);
+  await policy("publish", file, "--version", "v1");
+  await writeFile(file, V2);
+  await policy("publish", file, "--version", "v2");
+  const back = await policy("activate", "v1");
+  assert.deepEqual(back, { code: 0, out: "v1 is active\n", error: "" });
+  assert.equal((await activeOf(app, admin)).yaml, V1);
+  assert.equal(JSON.parse((await policy("activate", "v2", "--json")).out).active, true);
+  const unknown = await policy("activate", "v3");
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.error, /There is no policy version "v3"\n$/);
+  assert.match((await policy("activate")).error, /VERSION is missing/);
+  assert.equal((await activeOf(app, admin)).version, "v2");
+});
+
 test("the active text is not published again, unless under a name", async (t) => {
   const { app, admin, file, policy } = await setUp(t);
   await policy("publish", file, "--version", "v1");
@@ -349,6 +365,7 @@ test("an answer of another program is exit code 2, and names the address", async
   const file = await fileWith(V1);
   const commands = [
     ["pull"],
+    ["activate", "v1"],
     ["diff", file],
     ["replay", file],
     ["publish", file, "--version", "v1"],

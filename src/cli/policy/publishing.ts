@@ -47,6 +47,13 @@ export async function versionOf(
   return answer.status === 404 ? undefined : policyOf(answer);
 }
 
+/** Makes a stored version the active one. */
+export async function activate(service: PolicyService, version: string): Promise<Policy> {
+  const answer = await service.post(`/policies/${encodeURIComponent(version)}/activate`, {});
+  if (answer.status !== 200) throw new Error(errorOf(answer.text));
+  return policyOf(answer);
+}
+
 /** Tells the problems of a document, for the exit code 1. */
 export function refused(
   file: string,

@@ -6,7 +6,7 @@ import { morph } from "./morph.ts";
 
 const VALID = "Valid: it could be published";
 /** A document of another schema is stored as it is, for a runtime that has its own. */
-const UNCHECKED = `Valid YAML, but its rules are not checked without "schema: ${SCHEMA_NAME}"`;
+const UNCHECKED = `, but its rules are not checked without "schema: ${SCHEMA_NAME}"`;
 const IS_CHECKED = new RegExp(`\\bschema["']?\\s*:\\s*["']?${SCHEMA_NAME}\\b`);
 const UNCHANGED = "Valid, without a change";
 
@@ -76,9 +76,10 @@ export function serveCheck({ area, list, verdict }: CheckPlaces, listener: Check
       if (own.signal.aborted) return;
       problems = found.problems;
       valid = problems.length === 0 ? yaml : undefined;
-      if (problems.length === 0 && !IS_CHECKED.test(yaml)) show(UNCHECKED, "");
-      else if (problems.length === 0) show(listener.isChanged() ? VALID : UNCHANGED, "ok-text");
-      else show(problems.length === 1 ? "1 problem" : `${problems.length} problems`, "error");
+      if (problems.length === 0) {
+        const words = listener.isChanged() ? VALID : UNCHANGED;
+        show(IS_CHECKED.test(yaml) ? words : words + UNCHECKED, "ok-text");
+      } else show(problems.length === 1 ? "1 problem" : `${problems.length} problems`, "error");
     } catch (error) {
       if (own.signal.aborted) return;
       problems = [];

@@ -63,7 +63,7 @@ browserTest("the page of the versions says that this tab has a draft", async (t)
   await reader.locator("#yaml").fill("rules: all of them\n");
   await reader.getByText("its rules are not checked without").waitFor();
   await reader.locator("#yaml").fill('{ "schema": "signalbox/policy/v1", "rules": [] }');
-  await reader.getByText("Valid: it could be published").waitFor();
+  await reader.getByText("Valid: it could be published", { exact: true }).waitFor();
   await reader.getByRole("button", { name: "Discard the draft" }).click();
   await reader.getByRole("link", { name: "Policies", exact: true }).first().click();
   await reader.getByRole("heading", { name: "Policies" }).waitFor();

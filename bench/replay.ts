@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startService } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
-import { timed } from "./hostile/wire.ts";
+import { ingestDuring } from "./ingest-during.ts";
 import { usageOf } from "./machine.ts";
 import type { Started } from "./processes.ts";
 import { table } from "./report.ts";
@@ -18,7 +18,6 @@ const COMMANDS = 100_000;
 const RULES = 50;
 const REPLAYS = 5;
 const QUIET_MS = 5_000;
-const INGEST_EVERY_MS = 5;
 const RANGE = { from: "2026-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z" };
 const PROGRAMS = ["kubectl", "git", "docker", "terraform", "aws", "gh", "npm", "helm", "gcloud"];
 const VERBS = ["delete", "push", "apply", "rm", "exec"];
@@ -139,38 +138,6 @@ async function publish({ url }: Started): Promise<void> {
     body: JSON.stringify({ version: "base", yaml: documentOf(0) }),
   });
   if (answer.status !== 201) throw new Error(await answer.text());
-}
-
-/** Sends an event every few milliseconds until the work has ended; returns the latencies in milliseconds. */
-async function ingestDuring(
-  { url }: Started,
-  work: () => Promise<unknown>,
-): Promise<readonly number[]> {
-  const latencies: number[] = [];
-  let isOver = false;
-  const sent: Promise<void>[] = [];
-  const sending = (async () => {
-    while (!isOver) {
-      sent.push(send(url, latencies));
-      await sleep(INGEST_EVERY_MS);
-    }
-  })();
-  try {
-    await work();
-  } finally {
-    isOver = true;
-    await sending;
-    await Promise.all(sent);
-  }
-  return latencies;
-}
-
-async function send(url: string, latencies: number[]): Promise<void> {
-  // The events are outside of the range of time that is replayed.
-  const body = JSON.stringify({ command: "git status", timestamp: "2027-02-01T00:00:00Z" });
-  const { status, ms } = await timed(`${url}/api/public/audit`, { method: "POST", body });
-  if (status !== 202) throw new Error(`An event was answered with ${status}`);
-  latencies.push(ms);
 }
 
 /** A document of 50 rules of all kinds; two variants differ in a few rules. */

@@ -5,7 +5,7 @@
  * improvements are worth. The README beside this file explains the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | proof | part of a scenario's name …]
+ *                         [--directory DIR] [hostile[:NAME] | portal | guard | replay | searches | waiters | proof | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,6 +23,7 @@ import { measureReplay } from "./replay.ts";
 import { measureProof } from "./proof.ts";
 import { othersLine, scenarioTable, summaryTable, type Measured } from "./report.ts";
 import { scenarios, type Scenario, type World } from "./scenarios.ts";
+import { measureSearches } from "./searches.ts";
 import { Usage } from "./usage.ts";
 import { measureWaiters } from "./waiters.ts";
 
@@ -32,7 +33,7 @@ const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
 const usage = new Usage(
   "Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]\n" +
-    "                        [--directory DIR] [hostile[:NAME] | portal | guard | replay | waiters | proof | part of a scenario's name …]",
+    "                        [--directory DIR] [hostile[:NAME] | portal | guard | replay | searches | waiters | proof | part of a scenario's name …]",
 );
 const options = {
   full: { type: "boolean", default: false },
@@ -52,6 +53,7 @@ const SUITES: Readonly<Record<string, () => Promise<boolean | void>>> = {
   portal: () => measurePortal(directory, rounds),
   guard: () => measureGuard(directory),
   replay: () => measureReplay(directory),
+  searches: () => measureSearches(directory),
   waiters: () => measureWaiters(directory),
   proof: () => measureProof(directory, full, rounds),
 };

@@ -1,5 +1,5 @@
 import { printable, printableLines } from "../core/printable.ts";
-import { SCHEMA_NAME } from "../policies/document-keys.ts";
+import { SCHEMA_NAME, UNCHECKED } from "../policies/document-keys.ts";
 import type { PolicyReplayReport } from "../replay/report.ts";
 import { flag, readArguments, text } from "./arguments.ts";
 import type { CliCommand, Terminal } from "./command.ts";
@@ -29,9 +29,7 @@ ${CODES_HELP}`,
     const { values, file } = readWithFile(args, { json: flag });
     const { problems, document } = await examineFile(file);
     const ok = problems.length === 0;
-    const unchecked = document
-      ? ""
-      : `, but its rules are not checked without "schema: ${SCHEMA_NAME}"`;
+    const unchecked = document ? "" : UNCHECKED;
     if (values.json === true) tellJson(terminal, { ok, file, problems });
     else if (ok) terminal.out(`${printable(file)}: valid${unchecked}\n`);
     else tellProblems(file, problems, terminal);

@@ -2,6 +2,8 @@
 
 /** The value of `schema` that makes a document one of ours. */
 export const SCHEMA_NAME = "signalbox/policy/v1";
+/** Follows "valid" for a document of another schema, which is stored as it is for a runtime that has its own. */
+export const UNCHECKED = `, but its rules are not checked without "schema: ${SCHEMA_NAME}"`;
 
 export const ROOT_KEYS = [
   "schema",

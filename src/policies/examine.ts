@@ -113,9 +113,8 @@ function read(yaml: string, problems: Problems, work: StepBudget): Reading | und
 
 /** Reads a document. The last one is kept, since each page of a rule reads one, and often the one of the page before. */
 function readAgain(yaml: string, problems: Problems, work: StepBudget): Reading | undefined {
-  if (yaml !== kept?.yaml) kept = undefined;
-  const { reading } = kept ?? { reading: read(yaml, problems, work) };
-  if (yaml.length <= MOST_KEPT) kept = { yaml, reading };
+  const reading = kept?.yaml === yaml ? kept.reading : read(yaml, problems, work);
+  kept = yaml.length <= MOST_KEPT ? { yaml, reading } : undefined;
   return reading;
 }
 

@@ -57,8 +57,8 @@ export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
 }
 
 /**
- * Adds a problem if the document has a misspelled `schema`, key or value. A document of another schema is published unchecked, so
- * a wrong letter here would switch off all checks, and no guard could decide by the document.
+ * Adds a problem if the document has a misspelled `schema`, key or value. A document of another schema is published
+ * unchecked, so a wrong letter here would switch off all checks, and no guard could decide by the document.
  */
 export function refuseMisspelledSchema(root: YAMLMap, aliases: Aliases, problems: Problems): void {
   const reader = new StrictReader(aliases, problems);

@@ -1,14 +1,12 @@
-import { SCHEMA_NAME } from "../../policies/document-keys.ts";
+import { SCHEMA_NAME, UNCHECKED } from "../../policies/document-keys.ts";
 import type { PolicyProblem } from "../../policies/schema.ts";
 import { html } from "../html.ts";
 import { call, reasonOf } from "./api.ts";
 import { morph } from "./morph.ts";
 
 const VALID = "Valid: it could be published";
-/** A document of another schema is stored as it is, for a runtime that has its own. */
-const UNCHECKED = `, but its rules are not checked without "schema: ${SCHEMA_NAME}"`;
-const IS_CHECKED = new RegExp(`\\bschema["']?\\s*:\\s*["']?${SCHEMA_NAME}\\b`);
 const UNCHANGED = "Valid, without a change";
+const IS_CHECKED = new RegExp(`\\bschema["']?\\s*:\\s*["']?${SCHEMA_NAME}\\b`);
 
 /** The pause before a failed check is repeated. */
 const AGAIN_MS = 3_000;

@@ -50,13 +50,13 @@ interface Measured {
 
 /** Measures and prints two tables. */
 export async function measureSearches(directory: string): Promise<void> {
+  const own = join(directory, "searches");
+  // The database runs as another user, who must be able to pass through.
+  mkdirSync(own, { mode: 0o711 });
+  const history = join(own, "history");
+  writeHistory(history, { events: EVENTS });
   const measured: Measured[] = [];
   for (const engine of ENGINES) {
-    const own = join(directory, `searches-${measured.length}`);
-    // The database runs as another user, who must be able to pass through.
-    mkdirSync(own, { mode: 0o711 });
-    const history = join(own, "history");
-    writeHistory(history, { events: EVENTS });
     const server = await startContestant(engine, { directory: own, history });
     try {
       measured.push(await measureOne(server));
@@ -93,7 +93,7 @@ async function measureOne(server: Started): Promise<Measured> {
 }
 
 async function ask({ url }: Started, path: string): Promise<number> {
-  const { status, ms } = await timed(`${url}/api/public/${path}`, { method: "GET" });
+  const { status, ms } = await timed(`${url}/api/public/${path}`);
   if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   return ms;
 }

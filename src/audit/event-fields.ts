@@ -15,7 +15,13 @@ export const REDACTED_FIELDS = ["command", "message", "reason", "resource"] as c
 
 /** The types of event fields; `ingest.ts` has the rule of each type. */
 export type EventFieldType =
-  "id" | "timestamp" | "text" | "consumer" | "boolean" | "decision" | "milliseconds";
+  | "id"
+  | "timestamp"
+  | "text"
+  | "consumer"
+  | "boolean"
+  | "decision"
+  | "milliseconds";
 
 interface EventFieldRow {
   readonly name: string;
@@ -41,7 +47,7 @@ const long = { type: "text", limit: LONG_TEXT } as const;
 const own = { ...short, isOwn: true } as const;
 const searched = { isSearched: true } as const;
 
-// prettier-ignore
+// oxfmt-ignore
 export const EVENT_FIELDS = [
   { name: "id", type: "id", label: "Id" },
   { name: "organization_id", label: "Organization", ...own },

@@ -49,7 +49,7 @@ function createRandomDigits(): (first: number) => string {
       randomFillSync(pool);
       at = 0;
     }
-    // prettier-ignore
+    // oxfmt-ignore
     return String.fromCharCode(first, next(), next(), next(), next(), next(), next(), next(),
       next(), next(), next(), next(), next(), next());
   };

@@ -6,7 +6,14 @@ import type { Labels } from "../core/labels.ts";
 
 /** A kind of work. */
 export type Craft =
-  "application" | "platform" | "data" | "security" | "reviewing" | "incidents" | "costs" | "deploy";
+  | "application"
+  | "platform"
+  | "data"
+  | "security"
+  | "reviewing"
+  | "incidents"
+  | "costs"
+  | "deploy";
 
 /** The place of a piece of work: an environment, or a service's repository. */
 export type WorkPlace = "prod" | "staging" | "repository";

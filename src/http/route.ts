@@ -70,7 +70,8 @@ type Answer<R extends Replies> = Reply | (R[200] extends Schema ? Infer<R[200]> 
 
 /** The JSON of a successful answer, if it is JSON. */
 type AnswerValue<R extends Replies> =
-  (R[200] extends Schema ? Infer<R[200]> : never) | (R[201] extends Schema ? Infer<R[201]> : never);
+  | (R[200] extends Schema ? Infer<R[200]> : never)
+  | (R[201] extends Schema ? Infer<R[201]> : never);
 
 /** Facts for the activity log, by the names that users know. No secrets. */
 export type ChangeFacts = Readonly<Record<string, unknown>>;

@@ -14,7 +14,9 @@ import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 
 /** One way to match a command: as a whole, by its first words, or with `*` for any characters. */
 export type CommandPattern =
-  { readonly exact: string } | { readonly prefix: string } | { readonly glob: string };
+  | { readonly exact: string }
+  | { readonly prefix: string }
+  | { readonly glob: string };
 
 /** The condition of a rule: every given field must match, by any of its entries. */
 export type RuleMatch = {
@@ -89,8 +91,9 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   work.spend(COMPARISON_STEPS * document.rules.length + WORD_STEPS * text.length);
   const denials: Condition[] = [];
   const permissions: Condition[] = [];
-  const isExactly = (one: Condition): boolean =>
-    hasExactly(text, one, work) && isMet(one, whole, [provider ?? first], work);
+  const namesWhole = (one: Condition): boolean =>
+    one.exact.some((pattern) => isExactly(pattern, text, work)) &&
+    isMet(one, whole, [provider ?? first], work);
   for (const condition of conditionsOf(document)) {
     if (!appliesBeside(condition, command, work)) continue;
     if (condition.rule.effect === "allow") {
@@ -99,7 +102,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     }
     work.spend(COMPARISON_STEPS * condition.exceptions.length);
     const exceptions = condition.exceptions.filter((one) => appliesBeside(one, command, work));
-    const isLifted = exceptions.some((one) => (!one.commands && !one.providers) || isExactly(one));
+    const isLifted = exceptions.some((one) => (!one.commands && !one.providers) || namesWhole(one));
     if (isLifted) continue;
     const isWhole = exceptions.length === condition.exceptions.length;
     denials.push(isWhole ? condition : { ...condition, exceptions });
@@ -137,7 +140,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   // A text that cannot be split may run more than the command that an exception matches.
   const denial = denials[isComplete ? denying : Math.min(denying, excused)];
   if (denial) return verdict("deny", denial.rule);
-  const exact = permissions.find(isExactly);
+  const exact = permissions.find(namesWhole);
   if (exact) return verdict("allow", exact.rule);
   if (isEmpty) required([whole]);
   const permission = isComplete && isEachAllowed ? permissions[allowing] : undefined;
@@ -270,10 +273,6 @@ function matchesAny(
     for (const pattern of patterns) if (matchesGlob(pattern, value, work)) return true;
   }
   return false;
-}
-
-function hasExactly(text: string, { exact }: Condition, work: StepBudget): boolean {
-  return exact.some((pattern) => isExactly(pattern, text, work));
 }
 
 function isExactly({ exact, trimmed }: ExactPattern, text: string, work: StepBudget): boolean {

@@ -48,7 +48,8 @@ export interface Examined {
   readonly line?: number | undefined;
   /** The rules, and the rule that decided each command; null for the default. */
   readonly ruled?:
-    { readonly rules: readonly FoundRule[]; readonly by: readonly (string | null)[] } | undefined;
+    | { readonly rules: readonly FoundRule[]; readonly by: readonly (string | null)[] }
+    | undefined;
   /** The document with the new rules. */
   readonly drafted?: RuleDrafts | undefined;
   /** Whether the examination stopped at its limit of steps; the last problem then says so. */

@@ -54,7 +54,7 @@ export function ownText(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-// prettier-ignore
+// oxfmt-ignore
 function rowOf([
   , id, timestamp, command, executor, consumer, provider, capability, resource, policy_decision, policy, runtime_name,
 ]: RegExpExecArray): RecordedRow {

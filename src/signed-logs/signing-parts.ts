@@ -39,7 +39,8 @@ export interface SigningParts {
   readonly copies?: KeptCopies | undefined;
   /** Sends every checkpoint that this server signs to another machine. */
   readonly delivery?:
-    Pick<CheckpointDelivery, "add" | "isLate" | "lagSeconds" | "close"> | undefined;
+    | Pick<CheckpointDelivery, "add" | "isLate" | "lagSeconds" | "close">
+    | undefined;
   /** Tests replace it. */
   readonly wait?: Wait;
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import withoutTypes from "ts-blank-space";
+import swc from "@swc/wasm-typescript";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -38,8 +38,9 @@ export function compileSources(): string {
 
 function compile(path: string): string {
   const url = pathToFileURL(path).href;
-  const code = withoutTypes(readFileSync(path, "utf8"))
-    .replace(/(?<=\b(?:from|import) ?\(?"\.{1,2}\/[^"]*\.)ts(?=")/g, "js")
+  const code = swc
+    .transformSync(readFileSync(path, "utf8"), { mode: "strip-only" })
+    .code.replace(/(?<=\b(?:from|import) ?\(?"\.{1,2}\/[^"]*\.)ts(?=")/g, "js")
     .replace(/(?<!startThread\()\bimport\.meta\.url\b/g, JSON.stringify(url))
     .replace(/\bimport\.meta\.dirname\b/g, JSON.stringify(dirname(path)));
   return `${code}\n//# sourceURL=${url}\n`;

@@ -13,7 +13,8 @@ export interface ReceivedNote {
 
 /** The status and text of an answer; `undefined` for no answer at all. */
 export type NoteReply =
-  readonly [status: number, text?: string, headers?: Record<string, string>] | undefined;
+  | readonly [status: number, text?: string, headers?: Record<string, string>]
+  | undefined;
 
 /** Receives notes, and answers each as the test says. */
 export class NoteReceiver {

@@ -71,7 +71,7 @@ export const COMMAND_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "word-argument",
-    ["requirepass", "masterauth", "input_pw ", "owner_pw ", "user_pw ", "netsh ", "sc config ", "sc create ", "pragma ", "openssl passwd ", "upwd ", "open -u ", "isql ", "jdbc:oracle:", "db2 connect ", "password password ", "password_again password ", "wpa_passphrase ", "env set ", "env:set "], // prettier-ignore
+    ["requirepass", "masterauth", "input_pw ", "owner_pw ", "user_pw ", "netsh ", "sc config ", "sc create ", "pragma ", "openssl passwd ", "upwd ", "open -u ", "isql ", "jdbc:oracle:", "db2 connect ", "password password ", "password_again password ", "wpa_passphrase ", "env set ", "env:set "], // oxfmt-ignore
     String.raw`(?:(?:requirepass|masterauth)\s{1,4}(?!["']?(?:is|was|in|of|and|or|to)\b)|(?:input|owner|user)_pw\s{1,4}|netsh\s[^\n;|&]{1,200}?\s(?:key|keymaterial)=|sc\s{1,4}(?:config|create)\s[^\n;|&]{1,200}?\spassword=\s{0,4}|pragma\s{1,4}(?:re)?key\s{0,4}=\s{0,4}(?=["'])|openssl\s{1,4}passwd(?:\s{1,4}-salt\s{1,4}\S{1,40}|\s{1,4}-\w{1,10}){0,4}\s{1,4}(?!-)|upwd\s{1,4}[^\s-]\S{0,80}\s{1,4}|open\s{1,4}-u\s{1,4}[\w.@-]{1,60},|(?<![\w-])isql(?:\s{1,4}-\w{1,4}){0,4}\s{1,4}[^\s-]\S{0,60}\s{1,4}[^\s-]\S{0,60}\s{1,4}(?!-)|jdbc:oracle:\w{1,10}:\w{1,60}\/|db2\s{1,4}connect\s[^\n;|&]{1,200}?\susing\s{1,4}|password(?:_again)?\s{1,4}password\s{1,4}|wpa_passphrase\s{1,4}(?:"[^"\n]{1,80}"|'[^'\n]{1,80}'|[^\s"';|&-]\S{0,80})\s{1,4}|env[\s:]set\s{1,4}(?!-)[^\s;|&=]{1,80}\s{1,4}(?!-))`,
     [
       "redis-cli CONFIG SET requirepass hunter2",
@@ -128,7 +128,7 @@ export const COMMAND_PROGRAMS: readonly ProgramRule[] = [
     id: "stored-secret",
     programs: ["secret", "secrets", "user-secrets", "secret:create", "secret:push"],
     after: "set|put|add|write|patch|create|update|import|push|--.*",
-    options: { set: "named", put: "named", write: "named", "--value": "word", "--body": "word", "--text": "word", "--data": "word" }, // prettier-ignore
+    options: { set: "named", put: "named", write: "named", "--value": "word", "--body": "word", "--text": "word", "--data": "word" }, // oxfmt-ignore
     hasAssignments: true,
     matches: [
       "doppler secrets set K hunter2",
@@ -146,8 +146,8 @@ export const COMMAND_PROGRAMS: readonly ProgramRule[] = [
   },
   {
     id: "place-argument",
-    programs: ["chamber", "keyctl", "virsh", "b2", "dscl", "networksetup", "rclone", "nuget", "grafana-cli", "neo4j-admin", "drush"], // prettier-ignore
-    options: { write: "third", add: "third", "set-user-password": "third", "authorize-account": "second", "-passwd": "second", "-setairportnetwork": "third", obscure: "word", setapikey: "word", "reset-admin-password": "word", "set-initial-password": "word", "user:password": "second" }, // prettier-ignore
+    programs: ["chamber", "keyctl", "virsh", "b2", "dscl", "networksetup", "rclone", "nuget", "grafana-cli", "neo4j-admin", "drush"], // oxfmt-ignore
+    options: { write: "third", add: "third", "set-user-password": "third", "authorize-account": "second", "-passwd": "second", "-setairportnetwork": "third", obscure: "word", setapikey: "word", "reset-admin-password": "word", "set-initial-password": "word", "user:password": "second" }, // oxfmt-ignore
     matches: [
       "chamber write svc key hunter2",
       "rclone obscure hunter2",
@@ -186,7 +186,7 @@ export const COMMAND_PROGRAMS: readonly ProgramRule[] = [
   },
   {
     id: "pdf-password",
-    programs: ["qpdf", "pdftotext", "pdftoppm", "pdfinfo", "pdfimages", "pdftocairo", "pdfseparate"], // prettier-ignore
+    programs: ["qpdf", "pdftotext", "pdftoppm", "pdfinfo", "pdfimages", "pdftocairo", "pdfseparate"], // oxfmt-ignore
     options: { "--encrypt": "word", "-upw": "next", "-opw": "next" },
     matches: ["qpdf --encrypt hunter2 x 256 -- a.pdf b.pdf", "pdftotext -upw hunter2 a.pdf"],
     ignores: ["qpdf --decrypt a.pdf b.pdf", "pdfinfo a.pdf"],

@@ -28,7 +28,7 @@ const USER = { "-u": ":", "--user": ":", "-U": ":", "--proxy-user": ":" } as con
 export const PROGRAM_RULES: readonly ProgramRule[] = [
   {
     id: "mysql-password",
-    programs: ["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mysqlshow", "mysqlcheck", "mysqlbinlog", "mysqlslap", "mysqlpump", "mysql_upgrade", "mariadb", "mariadb-dump", "mariadb-admin", "mariadb-import", "mariadb-show", "mariadb-check", "mariadb-binlog", "mycli"], // prettier-ignore
+    programs: ["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mysqlshow", "mysqlcheck", "mysqlbinlog", "mysqlslap", "mysqlpump", "mysql_upgrade", "mariadb", "mariadb-dump", "mariadb-admin", "mariadb-import", "mariadb-show", "mariadb-check", "mariadb-binlog", "mycli"], // oxfmt-ignore
     options: { "-p": "rest" },
     matches: ["mysql -u root -phunter2 db", "mysqldump -p'hunter 2' db > x.sql"],
     ignores: ["mysql -p", "mysql -u root -p db", "mysql --port 3306", "mysql -p$PW"],
@@ -64,7 +64,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "login-password",
-    programs: ["docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm", "az", "oc", "cf", "twine", "argocd", "ibmcloud", "faas-cli", "poetry", "regctl"], // prettier-ignore
+    programs: ["docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm", "az", "oc", "cf", "twine", "argocd", "ibmcloud", "faas-cli", "poetry", "regctl"], // oxfmt-ignore
     after: "login|upload|auth|publish",
     options: { "-p": "word" },
     matches: ["docker login -p s3cr3t reg", "az login --service-principal -p hunter2"],
@@ -72,21 +72,21 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "database-password",
-    programs: ["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat", "cqlsh", "isql", "fbexport"], // prettier-ignore
+    programs: ["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat", "cqlsh", "isql", "fbexport"], // oxfmt-ignore
     options: { "-p": "word" },
     matches: ["mongosh -p s3cr3t", "cqlsh -u a -ps3cr3t h"],
     ignores: ["mongosh --port 1", "mongosh -p"],
   },
   {
     id: "redis-password",
-    programs: ["redis-cli", "valkey-cli", "keydb-cli", "redis-benchmark", "valkey-benchmark", "memtier_benchmark"], // prettier-ignore
+    programs: ["redis-cli", "valkey-cli", "keydb-cli", "redis-benchmark", "valkey-benchmark", "memtier_benchmark"], // oxfmt-ignore
     options: { "-a": "word" },
     matches: ["redis-cli -h x -a s3cr3t"],
     ignores: ["redis-cli -p 6379"],
   },
   {
     id: "ldap-password",
-    programs: ["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd", "ldapdelete", "ldapwhoami", "ldapcompare", "ldapmodrdn", "dsconf", "dsidm", "vsql"], // prettier-ignore
+    programs: ["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd", "ldapdelete", "ldapwhoami", "ldapcompare", "ldapmodrdn", "dsconf", "dsidm", "vsql"], // oxfmt-ignore
     options: { "-w": "word" },
     matches: ["ldapsearch -x -w s3cr3t"],
     ignores: ["ldapsearch -W", "ldapsearch -s sub -x"],
@@ -189,7 +189,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "secret-assignment",
-    programs: ["fly", "flyctl", "heroku", "railway", "doppler", "supabase", "vault", "bao", "nomad", "firebase", "travis"], // prettier-ignore
+    programs: ["fly", "flyctl", "heroku", "railway", "doppler", "supabase", "vault", "bao", "nomad", "firebase", "travis"], // oxfmt-ignore
     after:
       "secrets|(?:[\\w:]+:)?config:(?:set|add)|config|variables|kv|var|encrypt|(?:secret|kv|cubbyhole)/.*",
     options: {},
@@ -249,7 +249,7 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   {
     id: "curl-user",
     programs: ["curl", "curlie"],
-    options: { ...USER, "-E": ":", "--cert": ":", "--oauth2-bearer": "word", "-b": "=", "--cookie": "=" }, // prettier-ignore
+    options: { ...USER, "-E": ":", "--cert": ":", "--oauth2-bearer": "word", "-b": "=", "--cookie": "=" }, // oxfmt-ignore
     matches: [
       "curl -u ada:hunter2 https://x",
       'curl -s --user "ada:hunter2" x',

@@ -21,7 +21,7 @@ export const TOKEN_RULES: readonly RedactionRule[] = [
   ),
   token(
     "gitlab",
-    ["glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glft-", "glffct-", "glsoat-", "glcbt-", "glimt-", "glagent-", "glwt-", "gr1348941"], // prettier-ignore
+    ["glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glft-", "glffct-", "glsoat-", "glcbt-", "glimt-", "glagent-", "glwt-", "gr1348941"], // oxfmt-ignore
     "gl(?:pat|dt|rtr?|ptt|ft|ffct|soat|cbt|imt|agent|wt)-[A-Za-z0-9_=.-]{16,}|GR1348941[A-Za-z0-9_-]{16,}",
     [`glpat-${x(20)}`],
     ["glpat-x"],

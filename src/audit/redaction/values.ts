@@ -45,9 +45,9 @@ const PASS =
 /** A name in capitals such as `ROUTERPASS`. */
 const CAPITAL_PASS = /^[A-Z_\d]{0,60}(?<!COM|BY|TRES|SUR|OVER|UNDER)PASS$/;
 /** Words that make a name ending in `token` a position in a list or text, not a credential. */
-const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "pagination", "starting", "cancellation", "start", "stop", "end", "pad", "bos", "eos", "sync", "idempotency", "mask", "cls", "sep", "unk"]); // prettier-ignore
+const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "pagination", "starting", "cancellation", "start", "stop", "end", "pad", "bos", "eos", "sync", "idempotency", "mask", "cls", "sep", "unk"]); // oxfmt-ignore
 /** Words that make a name ending in `key` a key of data, not a credential. */
-const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state", "parameter", "socket", "build", "password", "token"]); // prettier-ignore
+const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state", "parameter", "socket", "build", "password", "token"]); // oxfmt-ignore
 /** Words before `key` in options that take a secret; other options with keys take files and names. */
 const KEYS =
   "api|access|account|admin|app|auth|client|consumer|encryption|hmac|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook";

@@ -65,7 +65,8 @@ export interface FoundEvent {
 
 /** The event that a reader opened, or why it cannot be shown; `isLost` when there was no answer. */
 export type OpenEvent =
-  FoundEvent | { readonly id: string; readonly problem: string; readonly isLost?: boolean };
+  | FoundEvent
+  | { readonly id: string; readonly problem: string; readonly isLost?: boolean };
 
 /** The state of a live tail, with a note for the reader. */
 export interface TailState {

@@ -14,11 +14,16 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { compileSources } from "./support/compile.ts";
 import { withoutPostgres } from "./support/postgres-programs.ts";
 
-// Few enough to keep the processors busy to the end, and large enough that loading, of 2 seconds, hardly counts.
-const FILES_IN_BATCH = 24;
-/** The same for files that take several times as long, with browsers and databases; these batches begin first. */
-const LONG_FILES_IN_BATCH = 12;
-const FOLDERS_OF_LONG_FILES = ["test/portal/browser/", "test/storage/postgres/"];
+// Few enough to keep the processors busy to the end, and large enough that loading, of 3 seconds, hardly counts.
+const FILES_IN_BATCH = 36;
+/** The same for files that take several times as long, with browsers, databases and processes; these begin first. */
+const LONG_FILES_IN_BATCH = 16;
+const FOLDERS_OF_LONG_FILES = [
+  "test/portal/browser/",
+  "test/storage/postgres/",
+  "test/guard/",
+  "test/journeys/",
+];
 
 const SEED = "20261120";
 /** The time for the report of a batch's last tests. */

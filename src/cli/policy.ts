@@ -14,7 +14,7 @@ import {
   guardOf,
   replayLines,
 } from "./policy/replay-report.ts";
-import { errorOf, jsonOf, serviceOf } from "./policy/service.ts";
+import { jsonOf, serviceOf, succeeded } from "./policy/service.ts";
 import { unifiedDiff } from "./policy/unified-diff.ts";
 
 const validateCommand: CliCommand = {
@@ -100,8 +100,7 @@ ${CODES_HELP}`,
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
     const from = beginningOf(guard, terminal.now());
     const answer = await serviceOf(values.url, terminal).post("/policies/replay", { yaml, from });
-    if (answer.status !== 200) throw new Error(errorOf(answer.text));
-    const report = jsonOf<PolicyReplayReport>(answer, "evaluated", "rules", "examples");
+    const report = jsonOf<PolicyReplayReport>(succeeded(answer), "evaluated", "rules", "examples");
     const excess = excessOf(report, guard);
     if (values.json === true) tellJson(terminal, { ok: excess === undefined, ...report });
     else terminal.out(replayLines(file, yaml, report));

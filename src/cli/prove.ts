@@ -15,7 +15,7 @@ import { flag, readArguments, text, texts } from "./arguments.ts";
 import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { readingDatabase } from "./database.ts";
 import { requireDataDirectory } from "./require-data-directory.ts";
-import { errorOf, serviceOf } from "./policy/service.ts";
+import { serviceOf, succeeded } from "./policy/service.ts";
 import { readKeys } from "./proof-evidence.ts";
 
 const OPTIONS = {
@@ -153,11 +153,7 @@ async function fetchProven(
   }
   const service = serviceOf(source.url, terminal, "runtime");
   const path = `/audit/${encodeURIComponent(wanted)}`;
-  const read = async (own: string): Promise<string> => {
-    const answer = await service.get(own);
-    if (answer.status !== 200) throw new Error(errorOf(answer.text));
-    return answer.text;
-  };
+  const read = async (own: string): Promise<string> => succeeded(await service.get(own)).text;
   const proof = await read(`${path}/proof`);
   return { line: Buffer.from(await read(path)), proof };
 }

@@ -5,7 +5,7 @@ import type { PolicyReplayReport } from "../../replay/report.ts";
 import type { Terminal } from "../command.ts";
 import { tellJson, tellProblems } from "./document-file.ts";
 import { excessOf, replayLines } from "./replay-report.ts";
-import { errorOf, jsonOf, type PolicyService } from "./service.ts";
+import { errorOf, jsonOf, type PolicyService, succeeded } from "./service.ts";
 
 /** A document that a command publishes, and the options of the output. */
 export interface PublishedFile {
@@ -49,9 +49,8 @@ export async function versionOf(
 
 /** Makes a stored version the active one. */
 export async function activate(service: PolicyService, version: string): Promise<Policy> {
-  const answer = await service.post(`/policies/${encodeURIComponent(version)}/activate`, {});
-  if (answer.status !== 200) throw new Error(errorOf(answer.text));
-  return policyOf(answer);
+  const path = `/policies/${encodeURIComponent(version)}/activate`;
+  return policyOf(succeeded(await service.post(path, {})));
 }
 
 /** Tells the problems of a document, for the exit code 1. */

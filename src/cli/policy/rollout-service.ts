@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from "../../core/clock.ts";
 import type { ServiceAnswer } from "../../guard/service.ts";
 import type { Rollout, RolloutDraft } from "../../rollouts/schema.ts";
 import { InputError, type Terminal } from "../command.ts";
-import { errorOf, jsonOf, type PolicyService } from "./service.ts";
+import { jsonOf, type PolicyService, succeeded } from "./service.ts";
 
 /** The time between two looks, which doubles at first. */
 const FIRST_PAUSE_MS = SECOND_MS;
@@ -39,9 +39,7 @@ export async function readRollout(
 ): Promise<Rollout> {
   const wanted = id ?? (await newestRollout(service))?.id;
   if (wanted === undefined) throw new Error("There is no rollout: begin one first");
-  const answer = await service.get(pathOf(wanted));
-  if (answer.status !== 200) throw new Error(errorOf(answer.text));
-  return rolloutOf(answer);
+  return rolloutOf(succeeded(await service.get(pathOf(wanted))));
 }
 
 /** The end of a wait: the rollout as it was read last. */
@@ -86,9 +84,7 @@ function pathOf(id: string): string {
 }
 
 async function sent(service: PolicyService, path: string, body: object): Promise<Rollout> {
-  const answer = await service.post(path, body);
-  if (answer.status >= 300) throw new Error(errorOf(answer.text));
-  return rolloutOf(answer);
+  return rolloutOf(succeeded(await service.post(path, body)));
 }
 
 function rolloutOf(answer: ServiceAnswer): Rollout {

@@ -89,6 +89,16 @@ function accepted(answer: ServiceAnswer, scope: string): ServiceAnswer {
   throw new InputError(`The server answered ${status}: ${errorOf(text)}`);
 }
 
+/**
+ * The answer of a request that should have succeeded.
+ *
+ * @throws Error with the server's reason if it did not
+ */
+export function succeeded(answer: ServiceAnswer): ServiceAnswer {
+  if (answer.status >= 300) throw new Error(errorOf(answer.text));
+  return answer;
+}
+
 /** The `error` of an answer; the beginning of another text, as a proxy may send it. */
 export function errorOf(text: string): string {
   const value = parsed(text);

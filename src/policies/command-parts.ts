@@ -161,9 +161,12 @@ class Splitter {
   /** Looks into a wrapper that the shell makes of expansions, as in `env$IFS-i` and `bash $empty -c`. */
   #unwrapExpanded({ words, inputs }: SimpleCommand, level: number): void {
     if (!words.some(isExpandable)) return;
+    const [first] = words;
+    // Expanding all words takes longer than the rest, and few programs are wrappers.
+    if (first && !isExpandable(first) && !WRAPPERS.has(baseName(first.value))) return;
     const expanded = words.flatMap(expandedWords);
     const name = baseName(expanded[0]?.value ?? "");
-    if (expanded[0] !== words[0]) examineBuiltin(name, expanded, this.#doubts);
+    if (expanded[0] !== first) examineBuiltin(name, expanded, this.#doubts);
     if (!WRAPPERS.has(name)) return;
     this.unwrap({ words: expanded, assignments: NONE, inputs, isDoubtful: true }, level);
   }

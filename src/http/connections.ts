@@ -47,7 +47,8 @@ export class Connections {
     holding.set(1);
     this.#open.add(holding);
     this.latest.set(socket, undefined);
-    socket.once("close", () => {
+    // `on`: the event comes once, and `once` would take more memory on each connection.
+    socket.on("close", () => {
       this.latest.delete(socket);
       this.#forget(holding);
     });

@@ -103,7 +103,7 @@ export class Exchange<Needs = unknown> implements WaitingClient {
         listener(new ClientGone("The client left before it was answered"));
     };
     if (this.response.destroyed) onClose();
-    else this.response.once("close", onClose);
+    else this.response.on("close", onClose); // it comes once; `once` would take more memory
   }
 
   onFollowed(listener: () => void): void {

@@ -96,7 +96,7 @@ function sizeOf({ rawHeaders, headers, url = "" }: IncomingMessage): number {
  */
 export function onFollowed(response: ServerResponse, listener: () => void): void {
   if (followed.has(response)) listener();
-  else response.once(FOLLOWED, listener);
+  else response.on(FOLLOWED, listener); // it comes once; `once` would take more memory
 }
 
 /**

@@ -115,11 +115,7 @@ export const policyRoutes = [
       const runtime = runtimeNameOf(headers["X-Runtime-Name"]);
       const answer = (): Awaitable<Reply> => answerRuntime(organization, runtime, tag, needs);
       if (wait === undefined) return answer();
-      const { party } = client;
-      const onGone: WaitingFetch["onGone"] = (listener) => client.onGone(listener);
-      const onFollowed: WaitingFetch["onFollowed"] = (listener) => client.onFollowed(listener);
-      const isAllowed = client.acceptance();
-      const fetch = { organization, party, onGone, onFollowed, isAllowed, seconds: wait, answer };
+      const fetch = { organization, client, seconds: wait, answer };
       return answerChange(fetch, needs.versionWaiters);
     },
   }),
@@ -212,14 +208,12 @@ export const policyRoutes = [
 ] as const;
 
 /** Answers now, or later if nothing has changed. The versions are read first: a change meanwhile is then seen. */
-async function answerChange(
-  fetch: Omit<WaitingFetch, "versions" | "unchanged">,
-  waiters: Needs["versionWaiters"],
-): Promise<Reply> {
-  const versions = await waiters.versions(fetch.organization);
-  const unchanged = await fetch.answer();
-  if (unchanged.status !== NOT_MODIFIED) return unchanged;
-  return waiters.wait({ ...fetch, versions, unchanged });
+function answerChange(fetch: WaitingFetch, waiters: Needs["versionWaiters"]): Awaitable<Reply> {
+  return whenReady(waiters.versions(fetch.organization), (versions) =>
+    whenReady(fetch.answer(), (answer) =>
+      answer.status === NOT_MODIFIED ? waiters.wait(fetch, versions, answer) : answer,
+    ),
+  );
 }
 
 /** Answers with the policy of a runtime; without a name, with the active one. */

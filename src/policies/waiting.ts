@@ -21,30 +21,34 @@ const SWEEP_EVERY_MS = 200;
 const SWEEPS_PER_LOOK = 5;
 export const NOT_MODIFIED = 304;
 
-/** A request that waits. */
+/** A request that may wait. */
 export interface WaitingFetch {
   readonly organization: string;
-  readonly party: Party;
+  readonly client: WaitingClient;
   readonly seconds: number;
-  /** The versions before the answer was made for the first time; see `VersionWaiters.versions`. */
-  readonly versions: string;
-  /** The answer without a change. */
-  readonly unchanged: Reply;
   /** Makes the answer of this moment. */
   readonly answer: () => Awaitable<Reply>;
-  readonly isAllowed: () => Awaitable<boolean>;
-  /** Calls a listener, once, if the client leaves. */
-  readonly onGone: (listener: (error: unknown) => void) => void;
-  /** Calls a listener once another request waits behind this one on its connection. */
-  readonly onFollowed: (listener: () => void) => void;
 }
 
+interface WaitingClient {
+  readonly party: Party;
+  /** Makes a check whether the credentials are still accepted. */
+  acceptance(): () => Awaitable<boolean>;
+  /** Calls a listener, once, if the client leaves. */
+  onGone(listener: (error: Error) => void): void;
+  /** Calls a listener once another request waits behind this one on its connection. */
+  onFollowed(listener: () => void): void;
+}
+
+/** A request that waits. */
 interface Waiter {
   readonly fetch: WaitingFetch;
-  readonly holding: Holding<Waiter>;
-  readonly settle: (answer: Awaitable<Reply>) => void;
+  /** The answer without a change. */
+  readonly unchanged: Reply;
+  readonly resolve: (answer: Reply) => void;
+  readonly reject: (error: unknown) => void;
+  readonly until: number;
   seen: string;
-  until: number;
   checkAt: number;
   /** Whether its credentials or its answer are being looked up. */
   isBusy: boolean;
@@ -56,7 +60,7 @@ export class VersionWaiters {
   readonly #now: Clock;
   readonly #most: number;
   readonly #shares = new FairShare<Waiter>();
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting = new Map<Waiter, Holding<Waiter>>();
   #timer: NodeJS.Timeout | undefined;
   #isSweeping = false;
   #sweeps = 0;
@@ -85,40 +89,48 @@ export class VersionWaiters {
   /**
    * Answers when the answer is no longer 304, or when the time is over. At the limit, the newest request of the address
    * with the most requests is answered at once. So is a request behind which another one waits on its connection.
+   *
+   * @param seen the versions before the answer was made for the first time; see `VersionWaiters.versions`
+   * @param unchanged the answer without a change
    */
-  wait(fetch: WaitingFetch): Promise<Reply> {
+  wait(fetch: WaitingFetch, seen: string, unchanged: Reply): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const settle = (answer: Awaitable<Reply>): void => {
-        this.#waiting.delete(waiter);
-        waiter.holding.close();
-        if (answer instanceof Promise) answer.then(resolve, reject);
-        else resolve(answer);
-      };
       const now = this.#now();
-      const waiter = {
-        ...{ fetch, settle, seen: fetch.versions, isBusy: false },
-        until: now + fetch.seconds * SECOND_MS,
-        checkAt: now + CHECK_EVERY_MS,
-      } as Waiter;
-      Object.assign(waiter, { holding: this.#shares.hold(fetch.party, waiter) });
-      const cut = (other: Waiter): void => other.settle(other.fetch.unchanged);
-      if (this.#isClosed || !this.#shares.makeRoom(waiter.holding, 1, this.#most, cut)) {
-        return settle(fetch.unchanged);
-      }
-      waiter.holding.set(1);
-      this.#waiting.add(waiter);
-      this.#hasNew = true;
-      fetch.onGone((error) => settle(Promise.reject(error as Error)));
-      fetch.onFollowed(() => settle(fetch.unchanged));
-      this.#schedule();
+      const until = now + fetch.seconds * SECOND_MS;
+      const checkAt = now + CHECK_EVERY_MS;
+      // Without `...`, which would give each object a hidden class of its own.
+      this.#begin({ fetch, unchanged, resolve, reject, until, seen, checkAt, isBusy: false });
     });
+  }
+
+  #begin(waiter: Waiter): void {
+    const { client } = waiter.fetch;
+    const holding = this.#shares.hold(client.party, waiter);
+    const cut = (other: Waiter): void => this.#settle(other, other.unchanged);
+    if (this.#isClosed || !this.#shares.makeRoom(holding, 1, this.#most, cut)) {
+      holding.close();
+      return waiter.resolve(waiter.unchanged);
+    }
+    holding.set(1);
+    this.#waiting.set(waiter, holding);
+    this.#hasNew = true;
+    client.onGone((error) => this.#settle(waiter, Promise.reject(error)));
+    client.onFollowed(() => this.#settle(waiter, waiter.unchanged));
+    this.#schedule();
   }
 
   /** Answers all requests, and lets none wait any more. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    for (const waiter of this.#waiting) waiter.settle(waiter.fetch.unchanged);
+    for (const waiter of this.#waiting.keys()) this.#settle(waiter, waiter.unchanged);
+  }
+
+  #settle(waiter: Waiter, answer: Awaitable<Reply>): void {
+    this.#waiting.get(waiter)?.close();
+    this.#waiting.delete(waiter);
+    if (answer instanceof Promise) answer.then(waiter.resolve, waiter.reject);
+    else waiter.resolve(answer);
   }
 
   #schedule(): void {
@@ -141,7 +153,7 @@ export class VersionWaiters {
     if (!isTimeDue && !hasChanged && !this.#hasNew) return;
     this.#hasNew = false;
     const yielder = new Yielder();
-    for (const waiter of this.#waiting) {
+    for (const waiter of this.#waiting.keys()) {
       if (yielder.isDue) await yielder.step();
       if (waiter.isBusy) continue;
       const now = this.#now(); // later than the start of a request that began during the sweep
@@ -161,7 +173,7 @@ export class VersionWaiters {
   async #readVersions(): Promise<ReadonlyMap<string, string>> {
     const versions = new Map<string, string>();
     const organizations = new Set<string>();
-    for (const { fetch } of this.#waiting) organizations.add(fetch.organization);
+    for (const { fetch } of this.#waiting.keys()) organizations.add(fetch.organization);
     await Promise.all(
       Array.from(organizations, async (organization) => {
         try {
@@ -179,10 +191,10 @@ export class VersionWaiters {
     waiter.isBusy = true;
     try {
       const answer = await waiter.fetch.answer();
-      if (isOver || answer.status !== NOT_MODIFIED) waiter.settle(answer);
+      if (isOver || answer.status !== NOT_MODIFIED) this.#settle(waiter, answer);
       else waiter.seen = versions;
     } catch (error) {
-      waiter.settle(Promise.reject(error as Error));
+      this.#settle(waiter, Promise.reject(error as Error));
     } finally {
       waiter.isBusy = false;
     }
@@ -192,9 +204,9 @@ export class VersionWaiters {
     waiter.isBusy = true;
     try {
       const message = "The credentials of a waiting request are no longer accepted";
-      await requireAccepted(waiter.fetch.isAllowed, message);
+      await requireAccepted(waiter.fetch.client.acceptance(), message);
     } catch (error) {
-      waiter.settle(Promise.reject(error as Error));
+      this.#settle(waiter, Promise.reject(error as Error));
     } finally {
       waiter.isBusy = false;
     }

@@ -13,6 +13,18 @@ import { fieldInUtc } from "../zone.ts";
 
 type Field = HTMLInputElement | HTMLSelectElement;
 
+/** Makes the fields for times pickers when the form opens. */
+export function servePickers(content: HTMLElement): void {
+  const open = ({ target }: Event): void => {
+    if (!(target instanceof Element) || target.id !== "more-filters") return;
+    for (const field of target.querySelectorAll<HTMLInputElement>("[data-moment]")) {
+      field.step = "1";
+      field.type = "datetime-local";
+    }
+  };
+  content.addEventListener("toggle", open, true);
+}
+
 /** Resets the form's fields to their markup, except for the field that has the focus. */
 export function fillForm(): void {
   const form = document.getElementById("audit-filters");

@@ -38,7 +38,14 @@ const CONSUMERS = consumers.map((one) => [one, valueWords("consumer", one)] as c
 
 /** The form of filters. It works without modules; with them no button is needed. */
 export function auditFilters(view: AuditView, providers?: readonly string[]): Html {
-  return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
+  return html`<form
+    class="audit-filters"
+    id="audit-filters"
+    role="search"
+    action="/portal/audit"
+    autocomplete="off"
+    spellcheck="false"
+  >
     <div class="first">
       <div class="search">
         <label class="visually-hidden" for="audit-q">Search texts and fields</label>
@@ -49,8 +56,6 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
           value="${searchText(view.q)}"
           placeholder="Search, or executor:ada -provider:git"
           aria-describedby="search-help"
-          autocomplete="off"
-          spellcheck="false"
           data-search
         />
       </div>
@@ -79,8 +84,6 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
                 name="${name}"
                 value="${view[name]}"
                 placeholder="${example}"
-                autocomplete="off"
-                spellcheck="false"
                 list="${name === "provider" ? "audit-providers" : `values-${name}`}"
               />
               ${name === "provider" ? undefined : html`<datalist id="values-${name}" data-facet="${name}" data-keep></datalist>`}
@@ -187,8 +190,15 @@ function moment(name: "from" | "to", word: string, view: AuditView): Html {
   const ms = Date.parse(view[name] ?? "");
   // In the format of the field, without an offset. The service refuses an invalid time.
   const wall = Number.isNaN(ms) ? undefined : wallText(ms).replace(" ", "T");
+  // The module makes it a picker when the form opens: the parts of two pickers take as long to parse as the rest of the page.
   return html`<div>
     <label for="audit-${name}">${word} (${zoneWords()})</label>
-    <input id="audit-${name}" name="${name}" type="datetime-local" step="1" value="${wall}" />
+    <input
+      id="audit-${name}"
+      name="${name}"
+      value="${wall}"
+      placeholder="2026-11-20 13:00"
+      data-moment
+    />
   </div>`;
 }

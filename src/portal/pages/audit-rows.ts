@@ -70,15 +70,15 @@ function row(
   return html`<li id="${rowId(event)}">
     <a class="row" href="${href}" ${isOpen ? html`aria-current="true"` : undefined}>
       <time datetime="${timestamp}" title="${exact}">${exact.slice(11, 19)}</time>
-      <span class="decided">${decisionBadge(event)}</span>
-      <span class="what">
-        <code>${whatRan(event)}</code>
-        ${
-          isDenied && reason !== undefined && !columns.includes("reason")
-            ? html`<span class="why">${withMarks(shorten(oneLine(reason), REASON_LENGTH))}</span>`
-            : undefined
-        }
-      </span>
+      ${decisionBadge(event)}
+      ${
+        isDenied && reason !== undefined && !columns.includes("reason")
+          ? html`<span class="what"
+              ><code>${whatRan(event)}</code
+              ><span class="why">${withMarks(shorten(oneLine(reason), REASON_LENGTH))}</span></span
+            >`
+          : html`<code>${whatRan(event)}</code>`
+      }
     </a>
     ${columnCells(event, columns)}
   </li>`;

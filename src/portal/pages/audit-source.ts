@@ -100,7 +100,9 @@ export interface AuditModel extends PageContext {
   readonly arrived?: number;
 }
 
-/** The number of events on a page of the list. */
+/** The number of events that a list begins with. They fill a window; more would delay its first paint. */
+const FIRST_EVENTS = 30;
+/** The number of older events that are added to a list. */
 export const PAGE_EVENTS = 50;
 
 const MOST_WAYS_OUT = 6;
@@ -152,13 +154,14 @@ async function readList(
   cursor: string | undefined,
   now: number,
 ): Promise<{ readonly query: AuditQuery; readonly list: AuditSlice; readonly ahead: number }> {
-  const list = await source.page(query, PAGE_EVENTS, cursor);
+  const isFirst = cursor === undefined;
+  const list = await source.page(query, isFirst ? FIRST_EVENTS : PAGE_EVENTS, cursor);
   const whole = { query, list, ahead: 0 };
   const [newest] = list.events;
-  if (cursor !== undefined || !newest || !isAhead(newest, query, now)) return whole;
+  if (!isFirst || !newest || !isAhead(newest, query, now)) return whole;
   const latest = Math.max(now, Date.parse(newest.ingested_at));
   const untilNow = { ...query, to: new Date(latest + AHEAD_MS).toISOString() };
-  const present = await source.page(untilNow, PAGE_EVENTS, undefined);
+  const present = await source.page(untilNow, FIRST_EVENTS, undefined);
   if (present.total === 0) return whole;
   return { query: untilNow, list: present, ahead: list.total - present.total };
 }

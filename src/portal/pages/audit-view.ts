@@ -86,7 +86,7 @@ export function valueWords(name: string, value: string): string {
 /** Events that are dated further ahead than this come from a clock that is wrong. */
 export const AHEAD_MS = 5 * MINUTE_MS;
 
-const LOCAL_MOMENT = /^(\d{4,}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)?$/;
+const LOCAL_MOMENT = /^(\d{4,}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)?$/;
 
 /** Reads a view from parameters; leaves out empty and unknown ones. */
 export function readView(valueOf: (name: AuditParameter) => string | null | undefined): AuditView {

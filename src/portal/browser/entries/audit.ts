@@ -18,7 +18,7 @@ import { copyLink, downloadExport, serveViewsMenu } from "../audit-actions.ts";
 import { hasUsualColumns, serveColumns } from "../audit-columns.ts";
 import { serveFacets, showFacets } from "../audit-facets.ts";
 import { linkOf } from "../audit-pieces.ts";
-import { fillForm, formHref } from "../audit-form.ts";
+import { fillForm, formHref, servePickers } from "../audit-form.ts";
 import { AuditScreen } from "../audit-screen.ts";
 import { followEvents } from "../audit-tail.ts";
 import { serveZoom } from "../audit-zoom.ts";
@@ -253,6 +253,7 @@ addShortcuts([
   { key: "l", does: "Follow events as they arrive, or stop", run: toggleLive },
 ]);
 serveForm();
+servePickers(content);
 serveClicks();
 showCollected();
 serveFacets(content, () => void showFacets(screen.view, screen.readAt, false));

@@ -40,8 +40,8 @@ const NEXT: StageFields = {
   ...{ who: "percent", value: "100", hold: "60", least: "1", increase: "5", silent: "" },
 };
 const FIRST_HOLD = "30";
-/** In an open demo a stage passes while its visitor watches, also at night, when few commands are run. */
-const WATCHED = { hold: "1", least: "3", increase: "" } as const;
+/** In an open demo a stage passes within minutes, while its visitor watches. */
+const WATCHED = { hold: "1", least: "3" } as const;
 
 /** Asks for the stages and begins the rollout. The first stage is staging if the fleet has such runtimes. */
 export async function askToRollOut({ title, body, version }: RollingOut): Promise<void> {
@@ -63,7 +63,8 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
     body: html`${body}
       <p class="faint small">
         Each stage adds runtimes. It ends by itself once its hold time is over and its gates pass;
-        without any, a person advances it. The last one makes the version active.
+        without any, a person advances it. A limit of denials waits until the version has decided 10
+        commands. The last stage makes the version active.
         ${known.length > 0 ? html`Labels in the fleet: ${known.join(", ")}.` : undefined}
       </p>
       <div data-stages>${stage(first)} ${stage({ ...next, value: "25" })} ${stage(next)}</div>

@@ -1,3 +1,4 @@
+import type { Policy } from "../../policies/schema.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
 import { isOpen } from "../../rollouts/state.ts";
 import { html, type Html } from "../html.ts";
@@ -17,4 +18,14 @@ export function openRolloutNotice(all: readonly Rollout[]): Html | undefined {
     ${open.stages.length}${open.state === "paused" ? ", paused" : undefined}.
     <a href="${rolloutLink(open.id)}">Show the rollout</a>
   </p>`;
+}
+
+/** Says that the last activation of a version was the end of its rollout; `undefined` if it was not. */
+export function endOfRollout(
+  all: readonly Rollout[],
+  { version, activated_at: at }: Policy,
+): Html | undefined {
+  const found = all.find((one) => one.version === version && one.state === "completed");
+  if (found === undefined || found.ended_at !== at) return undefined;
+  return html`, at the end of <a href="${rolloutLink(found.id)}">its rollout</a>`;
 }

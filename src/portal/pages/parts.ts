@@ -112,16 +112,22 @@ export function facts(rows: Facts): Html {
   </dl>`;
 }
 
-/** The facts about who published and who activated a policy version, and when. */
-export function publishedFacts(policy: PolicyOrigin, now: number): Facts {
-  const { activated_at: again, activated_by: by = "an unknown user" } = policy;
+/**
+ * The facts about who published and who last activated a stored policy version, and when.
+ *
+ * @param through shown behind the activation: what else led to it
+ */
+export function publishedFacts(policy: PolicyOrigin, now: number, through?: Html): Facts {
   return [
     ["Published", html`${timeAgo(policy.updated_at, now)} by <bdi>${policy.updated_by}</bdi>`],
-    [
-      "Activated again",
-      again === undefined ? undefined : html`${timeAgo(again, now)} by <bdi>${by}</bdi>`,
-    ],
+    ["Activated", activation(policy, now) && html`${activation(policy, now)}${through}`],
   ];
+}
+
+/** The time and the author of the last activation of a stored version; `undefined` without one. */
+export function activation(policy: PolicyOrigin, now: number): Html | undefined {
+  const { activated_at: at, activated_by: by = "an unknown user" } = policy;
+  return at === undefined ? undefined : html`${timeAgo(at, now)} by <bdi>${by}</bdi>`;
 }
 
 /**

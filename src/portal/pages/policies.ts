@@ -4,7 +4,6 @@ import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { FleetSummary } from "../../fleet/schema.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
-import { isOpen } from "../../rollouts/state.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
 import { EDITOR_PATH, type EditorDraft } from "../editor-draft.ts";
@@ -13,6 +12,7 @@ import { option, searchField } from "./fields.ts";
 import { pageLink, POLICIES_PATH, policyLink, ROLLOUTS_PATH } from "../page-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import {
+  activation,
   apiPath,
   badge,
   callsV1,
@@ -23,10 +23,11 @@ import {
   type PageContext,
 } from "./parts.ts";
 import { allowedOrNote, ifAllowed, isAllowed } from "../withheld.ts";
-import { openRolloutNotice } from "./open-rollout.ts";
+import { endOfRollout, openRolloutNotice } from "./open-rollout.ts";
 import { observeNotice, policyChanges, policyText, type ShownDocument } from "./policy-text.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { readVersionHours, versionHoursCard, type VersionHours } from "./version-hours.ts";
+import { versionActions } from "./version-actions.ts";
 import { runtimesOf, versionRuntimes } from "./version-runtimes.ts";
 
 const parameters = {
@@ -149,6 +150,7 @@ function list({ versions, fleet, shown, query, now }: PoliciesModel): Html {
       ${matching.slice(0, LISTED_VERSIONS).map(({ policy, before }) => {
         const { version, active, description, updated_by: by, updated_at: at } = policy;
         const running = runtimes.get(version) ?? 0;
+        const activated = activation(policy, now);
         const current = version === shown?.version ? html` aria-current="true"` : undefined;
         return html`<li>
           <a href="${linkTo(version)}" ${current}>
@@ -157,7 +159,8 @@ function list({ versions, fleet, shown, query, now }: PoliciesModel): Html {
             ${description === undefined ? undefined : html`<span class="about">${shorten(description, 120)}</span>`}
             <span class="about faint">
               ${timeAgo(at, now)} by
-              <bdi>${by}</bdi>${running > 0 ? ` · ${counted(running, "runtime")}` : undefined}
+              <bdi>${by}</bdi
+              >${activated && html` · activated ${activated}`}${running > 0 ? ` · ${counted(running, "runtime")}` : undefined}
             </span>
           </a>
           ${before === undefined ? undefined : changesLink(version, before, linkTo(version, before))}
@@ -208,46 +211,9 @@ function* document(model: PoliciesModel): Work<Html> {
     <header>
       <h2 id="version-title" class="mono">${shown.version}</h2>
       ${shown.active ? badge("Active", "ok") : badge("Not active", "none")}
-      <div class="actions">
-        ${
-          shown.active
-            ? undefined
-            : ifAllowed(
-                model,
-                "POST /policies/{version}/activate",
-                html`<button type="button" class="needs-modules" data-activate="${shown.version}">
-                  Activate…
-                </button>`,
-              )
-        }
-        ${
-          shown.active || activeOf(model.versions) === undefined
-            ? undefined
-            : html`<button type="button" class="needs-modules" data-replay="${shown.version}">
-                What it would change
-              </button>`
-        }
-        ${
-          model.rollouts.some(isOpen) || shown.active || activeOf(model.versions) === undefined
-            ? undefined
-            : ifAllowed(
-                model,
-                "POST /rollouts",
-                html`<button type="button" class="needs-modules" data-rollout="${shown.version}">
-                  Roll out…
-                </button>`,
-              )
-        }
-        ${ifAllowed(
-          model,
-          "POST /policies",
-          html`<a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(shown.version)}"
-            >Edit as a new version</a
-          >`,
-        )}
-      </div>
+      ${versionActions(model, shown)}
     </header>
-    ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now), ["Runtimes", versionRuntimes(model.fleet, shown)]])}
+    ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now, endOfRollout(model.rollouts, shown)), ["Runtimes", versionRuntimes(model.fleet, shown)]])}
     ${observeNotice(shown.yaml)} ${comparison(model, shown)} ${content}
   </section>`;
 }

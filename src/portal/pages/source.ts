@@ -103,6 +103,12 @@ export function activeOf(versions: readonly PolicySummary[]): string | undefined
   return versions.find(({ active }) => active)?.version;
 }
 
+/** Whether a version was published before the active one: to activate it is to roll back. */
+export function isEarlier(versions: readonly PolicySummary[], version: string): boolean {
+  const active = versions.findIndex((one) => one.active);
+  return active !== -1 && versions.findIndex((one) => one.version === version) > active;
+}
+
 /** Reads a version with its text; `undefined` for a version that does not exist. */
 export async function readPolicy(
   source: Pick<PageSource, "policy">,

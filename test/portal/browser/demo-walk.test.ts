@@ -25,6 +25,11 @@ browserTest(
 
     await page.getByRole("button", { name: "Store and roll out…" }).click();
     const dialog = page.getByRole("dialog");
+    const limits = dialog.getByLabel("Denials may rise by, in points");
+    assert.deepEqual(
+      await limits.evaluateAll((fields) => fields.map((field) => "value" in field && field.value)),
+      ["5", "5", "5"],
+    );
     await dialog.getByRole("button", { name: "Begin the rollout" }).click();
     const summary = page.getByRole("region", { name: "Rollout of v8" });
     await summary.getByText("0 of at least 3 runtimes report the version").waitFor();
@@ -32,6 +37,9 @@ browserTest(
     // The example company's machines fetch and report by the demo's own clock, as the gates judge by it.
     app.advance(MINUTE_MS);
     await summary.getByText("of at least 3 runtimes").waitFor({ state: "detached" });
+    await summary.getByText("of at least 10 commands were decided by the version").waitFor();
+    app.advance(10 * MINUTE_MS);
+    await page.getByRole("row", { name: /env:staging.* of [1-9]\d / }).waitFor();
     app.advance(15_000); // until the gates are judged again
     await summary.getByText("2 of 3").waitFor();
     const stages = page.getByRole("region", { name: "Stages" }).getByRole("row");

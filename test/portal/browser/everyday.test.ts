@@ -166,8 +166,8 @@ async function change(page: Page, app: App, as: As): Promise<void> {
 
   // Rolled back.
   await page.getByRole("link", { name: /^v2 / }).click();
-  await page.getByRole("button", { name: "Activate…" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Activate v2" }).click();
+  await page.getByRole("button", { name: "Roll back to this version…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Roll back to v2" }).click();
   await page.getByText("v2 is the active version").waitFor();
   assert.equal(await active(), "v2");
 

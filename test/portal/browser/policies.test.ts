@@ -97,8 +97,8 @@ browserTest(
     await own.post("/api/v1/policies", { version: "v1", yaml: lines + OLD });
     await own.post("/api/v1/policies", { version: "v2", yaml: lines + NEW });
     const { page: reader } = await visit(t, `${own.url}/portal/policies?version=v1`);
-    await reader.getByRole("button", { name: "Activate…" }).press("Enter");
-    const dialog = reader.getByRole("dialog", { name: "Activate v1?" });
+    await reader.getByRole("button", { name: "Roll back to this version…" }).press("Enter");
+    const dialog = reader.getByRole("dialog", { name: "Roll back to v1?" });
     await dialog.getByLabel(/unchanged lines/).waitFor();
     assert.equal(await reader.evaluate("document.activeElement.textContent"), "Cancel");
     await reader.keyboard.press("Enter");
@@ -114,14 +114,14 @@ browserTest("an older version is activated after a dialog that shows the changes
   const { page: reader } = await visit(t, `${own.url}/portal/policies`);
   await reader.getByRole("link", { name: /^v1 / }).click();
   await reader.waitForURL("**/portal/policies?version=v1");
-  const open = reader.getByRole("button", { name: "Activate…" });
+  const open = reader.getByRole("button", { name: "Roll back to this version…" });
   await open.click();
-  const dialog = reader.getByRole("dialog", { name: "Activate v1?" });
+  const dialog = reader.getByRole("dialog", { name: "Roll back to v1?" });
   assert.match(await dialog.innerText(), /instead of v2: 5 lines removed/);
   await reader.keyboard.press("Escape");
   assert.equal((await own.get("/api/v1/policies")).body.active, "v2");
   await open.press("Enter");
-  await dialog.getByRole("button", { name: "Activate v1" }).click();
+  await dialog.getByRole("button", { name: "Roll back to v1" }).click();
   await reader.getByText("v1 is the active version").waitFor();
   await dialog.waitFor({ state: "detached" }); // shown after the changes
   assert.equal((await own.get("/api/v1/policies")).body.active, "v1");
@@ -213,10 +213,10 @@ browserTest(
     await writer.getByRole("link", { name: "What it changed of v1 in v2" }).click();
     await writer.getByText("From v1 to v2: 5 lines added").waitFor();
     await writer.getByRole("link", { name: /^v1 / }).click();
-    await writer.getByRole("button", { name: "Activate…" }).click();
-    const dialog = writer.getByRole("dialog", { name: "Activate v1?" });
+    await writer.getByRole("button", { name: "Roll back to this version…" }).click();
+    const dialog = writer.getByRole("dialog", { name: "Roll back to v1?" });
     assert.match(await dialog.innerText(), /instead of v2: 5 lines removed/);
-    await dialog.getByRole("button", { name: "Activate v1" }).click();
+    await dialog.getByRole("button", { name: "Roll back to v1" }).click();
     await writer.getByText("v1 is the active version").waitFor();
     const { body } = await own.get("/api/public/policies?active=true");
     assert.deepEqual([body.version, body.activated_by], ["v1", ADMIN.email]);

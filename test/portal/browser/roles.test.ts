@@ -30,7 +30,7 @@ const PAGES = [
   ["/portal/access/users", "otto@example.com", "Add user", "admin"],
   ["/portal/access/organizations", "(yours)", "Create organization", "admin"],
   ["/portal/access/settings", "This deployment", "Save", "admin"],
-  ["/portal/policies?version=v1", "v2", "Activate…", "operator or admin"],
+  ["/portal/policies?version=v1", "v2", "Roll back to this version…", "operator or admin"],
   ["/portal/policies/new", "Try commands", "Review and publish…", "operator or admin"],
   ["/portal/catalog?provider=git", "Scope", "Set", "operator or admin"],
 ] as const;

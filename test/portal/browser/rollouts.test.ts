@@ -81,6 +81,14 @@ browserTest("a rollout is followed and steered by clicks to its end", async (t) 
   const steps = await page.getByRole("list", { name: "Steps" }).innerText();
   for (const deed of ["began", "paused", "resumed", "advanced"]) assert.match(steps, RegExp(deed));
   assert.equal((await app.get("/api/v1/policies?active=true")).body.version, "v2");
+
+  // The page of the version says who activated it, and by what.
+  const { page: version } = await visit(t, `${app.url}/portal/policies?version=v2`);
+  const activated = version.locator(".document dl", { hasText: "Activated" });
+  assert.match(await activated.innerText(), /by portal-api, at the end of its rollout/);
+  await version.getByRole("link", { name: /^v2 Active .* · activated .* by portal-api/ }).waitFor();
+  await activated.getByRole("link", { name: "its rollout" }).click();
+  await version.getByRole("region", { name: "Rollout of v2" }).waitFor();
 });
 
 browserTest("rolling back is asked for, and the page fits a phone", async (t) => {

@@ -42,6 +42,7 @@ test("a filter that a link sets or drops is exact; the others keep their asteris
 
 test("a time without an offset, as from a form field, means UTC", () => {
   assert.equal(viewOf("from=2026-11-20T20:30").from, "2026-11-20T20:30:00Z");
+  assert.equal(viewOf("from=2026-11-20 20:30").from, "2026-11-20T20:30:00Z");
   assert.equal(viewOf("from=2026-11-20T20:30:05").from, "2026-11-20T20:30:05Z");
   assert.equal(viewOf("to=2026-11-20").to, "2026-11-20T00:00:00Z");
   assert.equal(viewOf("to=2026-11-20T20:30:00%2B02:00").to, "2026-11-20T20:30:00+02:00");

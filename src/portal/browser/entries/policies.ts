@@ -4,7 +4,7 @@ import { html } from "../../html.ts";
 import { pageLink } from "../../page-link.ts";
 import { isRollingOut, policies, renderPolicies } from "../../pages/policies.ts";
 import { observeNotice, policyChanges } from "../../pages/policy-text.ts";
-import { activeOf, readPolicy } from "../../pages/source.ts";
+import { activeOf, isEarlier, readPolicy } from "../../pages/source.ts";
 import { call, pageSource, reasonOf } from "../api.ts";
 import { serveLinks } from "../clicks.ts";
 import { ask } from "../dialog.ts";
@@ -26,7 +26,7 @@ const page = keepFresh(
 );
 if (!session() && storedDraft()) void page.refresh(); // the server's page does not know of the draft
 
-/** Asks before an older version becomes the active one again, and shows the changes. */
+/** Asks before a stored version becomes the active one, and shows the changes. */
 async function askToActivate(version: string): Promise<void> {
   const source = pageSource();
   const versions = await source.versions();
@@ -42,14 +42,15 @@ async function askToActivate(version: string): Promise<void> {
       { name: version, yaml: to.yaml },
     ),
   );
+  const deed = isEarlier(versions, version) ? "Roll back to" : "Activate";
   ask({
-    title: html`Activate <span class="mono">${version}</span>?`,
+    title: html`${deed} <span class="mono">${version}</span>?`,
     body: html`<p>
         Runtimes will be given <b class="mono">${version}</b> instead of
         <b class="mono">${active}</b>: ${changes.words}.
       </p>
       ${observeNotice(to.yaml)} ${changes.shown}`,
-    confirm: `Activate ${version}`,
+    confirm: `${deed} ${version}`,
     isWide: true,
     async run() {
       await call("POST", `/policies/${encodeURIComponent(version)}/activate`, { body: {} });

@@ -66,7 +66,7 @@ function recording<Needs>(
         const happened = { change, input, note, action, outcome: "done" } as const;
         const entry = entryOf(recorder, { ...happened, answer: valueOf(answer) });
         return { result: answer, entry };
-      });
+      }, input.client);
     } catch (error) {
       discard(answer);
       await recordFailure(recorder, { change, input, note }, error);

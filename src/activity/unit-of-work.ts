@@ -1,4 +1,5 @@
 import { Unrecorded } from "../core/errors.ts";
+import type { Asker } from "../core/turns.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
 
@@ -14,8 +15,14 @@ export interface Changed<T> {
  *
  * An engine with transactions commits both or neither. An engine without them commits the change
  * first, and rejects with `Unrecorded` if the entry cannot be written.
+ *
+ * @param asker the client that asks for the change. An engine in which changes take connections lets clients
+ *   take turns; work of the service itself has no asker, and need not wait
  */
-export type UnitOfWork<Stores> = <T>(change: (stores: Stores) => Promise<Changed<T>>) => Promise<T>;
+export type UnitOfWork<Stores> = <T>(
+  change: (stores: Stores) => Promise<Changed<T>>,
+  asker?: Asker,
+) => Promise<T>;
 
 /** The unit of work of an engine without transactions: the change, then its entry. */
 export function changeThenEntry<

@@ -69,11 +69,12 @@ export const userRoutes = [
       refusals: { 401: "login.failed" },
     },
     async handle({ body, address, client, note }, needs: Needs) {
-      const known = await needs.users.findByEmail(body.email);
-      const organization = known?.organization_id ?? DEFAULT_ORGANIZATION;
-      note({ caller: { organization, actor: undefined } });
-      const found = await signIn(needs, { email: body.email, address, client }, body.password);
-      const { id, email, role } = found;
+      const by = { email: body.email, address, client };
+      const found = await signIn(needs, by, body.password, (known) => {
+        const organization = known?.organization_id ?? DEFAULT_ORGANIZATION;
+        note({ caller: { organization, actor: undefined } });
+      });
+      const { id, email, role, organization_id: organization } = found;
       note({ caller: { organization, actor: { kind: "user", id, email, role } } });
       const { token, expiresAt } = needs.tokens.issue(found);
       return { token, expires_at: formatTimestamp(expiresAt), user: userOf(found) };

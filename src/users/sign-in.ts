@@ -18,17 +18,22 @@ export interface SignInServices {
  * Finds the active user with this email and password. An unknown email, a wrong password and an
  * inactive user are refused in the same words and after the same time.
  *
+ * @param seen called with the user of this email, if there is one, unless the attempt is refused at once
  * @throws Unauthenticated, or TooMany after too many failures
  */
 export async function signIn(
   { users, passwords, throttle }: SignInServices,
   by: SignIn,
   password: string,
+  seen: (known: StoredUser | undefined) => void = () => {},
 ): Promise<StoredUser> {
   const { email } = by;
-  const user = await provenUser(passwords, throttle, email, password, by, () =>
-    users.findByEmail(email),
-  );
+  const find = async (): Promise<StoredUser | undefined> => {
+    const known = await users.findByEmail(email);
+    seen(known);
+    return known;
+  };
+  const user = await provenUser(passwords, throttle, email, password, by, find);
   if (!user) throw new Unauthenticated("The email or the password is wrong");
   return user;
 }

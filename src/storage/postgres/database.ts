@@ -5,8 +5,16 @@
 import { HOUR_MS } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import { Turns, type Asker } from "../../core/turns.ts";
 import { CANCELED, codeOf, isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
-import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
+import {
+  LimitedPool,
+  loadDriver,
+  WAIT_MS,
+  type Driver,
+  type FailOvers,
+  type PoolClient,
+} from "./pool.ts";
 import { repeatedly } from "./repeat.ts";
 
 /** A statement with its values. A named statement is prepared once on each connection. */
@@ -46,6 +54,7 @@ export const SEARCH_MS = 30_000;
 /** The most requests that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 2_000;
 const MAX_WAITING_SEARCHES = 100;
+const TOO_MANY_CHANGES = "Too many changes are waiting for the database: try again";
 
 /** A PostgreSQL database. */
 export class Database implements Statements {
@@ -53,6 +62,11 @@ export class Database implements Statements {
   readonly #failOvers: FailOvers = { count: 0 };
   readonly #pool: LimitedPool;
   readonly #searches: LimitedPool;
+  /**
+   * The turns of clients' transactions. Those of one organization wait for each other's locks, each with a
+   * connection. Without turns, a burst of them would take every connection, and all other requests would wait.
+   */
+  readonly #changes: Turns;
 
   private constructor(driver: Driver, options: DatabaseOptions) {
     const { url, poolSize, log, isReadOnly = false } = options;
@@ -61,6 +75,9 @@ export class Database implements Statements {
     this.#pool = new LimitedPool(shape, poolSize, STATEMENT_MS, MAX_WAITING);
     const searches = Math.max(1, Math.floor(poolSize / 4));
     this.#searches = new LimitedPool(shape, searches, SEARCH_MS, MAX_WAITING_SEARCHES);
+    const atOnce = Math.max(1, Math.floor(poolSize / 2));
+    const limits = { atOnce, atOnceOfOne: 1, waiting: MAX_WAITING, areShort: true } as const;
+    this.#changes = new Turns(limits, TOO_MANY_CHANGES);
   }
 
   /**
@@ -122,15 +139,28 @@ export class Database implements Statements {
     await this.#searches.use((client) => client.query(query));
   }
 
-  /** Begins a transaction. The caller must end it by `commit` or `rollback`. */
-  async begin(): Promise<Transaction> {
-    const client = await this.#pool.take();
+  /**
+   * Begins a transaction. The caller must end it by `commit` or `rollback`.
+   *
+   * @param asker waits for its turn first
+   */
+  async begin(asker?: Asker): Promise<Transaction> {
+    const endTurn = asker && (await this.#turnOf(asker));
+    let client: PoolClient;
+    try {
+      await asker?.recheck?.();
+      client = await this.#pool.take();
+    } catch (error) {
+      endTurn?.();
+      throw error;
+    }
     const driver = this.#driver;
     let broken: unknown;
     let isOver = false;
     const end = (failure?: unknown): void => {
       if (!isOver) this.#pool.give(client, failure);
       isOver = true;
+      endTurn?.();
     };
     const step = async (...statement: Statement) => {
       try {
@@ -170,10 +200,12 @@ export class Database implements Statements {
   /**
    * Does work in a transaction, and commits it. The work is repeated if the database ended it because of a
    * deadlock or a conflict with another transaction, so it must not have other effects.
+   *
+   * @param asker waits for its turn first
    */
-  transaction<T>(work: (transaction: Statements) => Promise<T>): Promise<T> {
+  transaction<T>(work: (transaction: Statements) => Promise<T>, asker?: Asker): Promise<T> {
     return repeatedly(async () => {
-      const transaction = await this.begin();
+      const transaction = await this.begin(asker);
       try {
         const result = await work(transaction);
         await transaction.commit();
@@ -193,6 +225,17 @@ export class Database implements Statements {
   /** Waits for the statements under way, and closes every connection. */
   async close(): Promise<void> {
     await Promise.all([this.#pool.close(), this.#searches.close()]);
+  }
+
+  /** Waits for a client's turn, as long as a request waits for a connection. The result ends the turn. */
+  async #turnOf({ party, gone }: Asker): Promise<() => void> {
+    const late = AbortSignal.timeout(WAIT_MS);
+    const ends = gone === undefined ? late : AbortSignal.any([gone, late]);
+    try {
+      return await this.#changes.wait(party, ends);
+    } catch (error) {
+      throw error === late.reason ? new Unavailable(TOO_MANY_CHANGES, 1) : error;
+    }
   }
 
   #isRefusedByServer(error: unknown): boolean {

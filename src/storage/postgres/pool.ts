@@ -15,7 +15,8 @@ export type { PoolClient };
 
 /** The extra time for which the client waits after the statement's time limit in the database. */
 const GRACE_MS = 1_000;
-const CONNECT_MS = 5_000;
+/** The time for which a request waits for a connection, and for which a new connection is awaited. */
+export const WAIT_MS = 5_000;
 const IDLE_MS = 30_000;
 const ATTEMPTS = 3;
 /** After this time the database ends an idle transaction, which frees its locks. */
@@ -78,7 +79,7 @@ export class LimitedPool {
       connectionString: url,
       max,
       application_name: "signalbox",
-      connectionTimeoutMillis: CONNECT_MS,
+      connectionTimeoutMillis: WAIT_MS,
       idleTimeoutMillis: IDLE_MS,
       statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
@@ -203,7 +204,7 @@ function onReadOnly(client: PoolClient, seen: () => void): void {
 async function checkWritable(client: PoolClient): Promise<void> {
   const question = {
     text: "SELECT current_setting('transaction_read_only') AS readonly",
-    query_timeout: CONNECT_MS,
+    query_timeout: WAIT_MS,
   };
   const { rows } = await client.query<{ readonly: string }>(question);
   if (rows[0]?.readonly === "on") throw readOnly();

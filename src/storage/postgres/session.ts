@@ -1,6 +1,7 @@
 /** Runs the statements of a store: individually, or in the transaction of a unit of work. */
 import type { ActivityStore } from "../../activity/store.ts";
 import type { UnitOfWork } from "../../activity/unit-of-work.ts";
+import type { Asker } from "../../core/turns.ts";
 import type { Database, Statements, Transaction } from "./database.ts";
 import { isToRepeat } from "./faults.ts";
 import { repeatedly } from "./repeat.ts";
@@ -33,14 +34,14 @@ export function plainSession(database: Database): Session {
 /**
  * The unit of work of this engine: a change and its activity entry are committed together or not at all. The
  * transaction begins with the first change, so a handler that hashes a password first does not hold a connection
- * meanwhile.
+ * meanwhile. Before that it waits for the client's turn.
  */
 export function unitOfWork<Stores extends { readonly activity: Pick<ActivityStore, "append"> }>(
   database: Database,
   storesOver: (session: Session) => Stores,
 ): UnitOfWork<Stores> {
-  return async (change) => {
-    const unit = new Unit(database);
+  return async (change, asker) => {
+    const unit = new Unit(database, asker);
     try {
       const stores = storesOver(unit);
       const { result, entry } = await change(stores);
@@ -57,10 +58,12 @@ export function unitOfWork<Stores extends { readonly activity: Pick<ActivityStor
 class Unit implements Session {
   readonly isUnit = true;
   readonly #database: Database;
+  readonly #asker: Asker | undefined;
   #transaction: Transaction | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, asker: Asker | undefined) {
     this.#database = database;
+    this.#asker = asker;
   }
 
   readonly query: Session["query"] = (...statement) =>
@@ -70,7 +73,7 @@ class Unit implements Session {
     if (this.#transaction) return work(this.#transaction);
     // Only the first change of a unit can be repeated: the rollback of a later one would lose the changes before it.
     return repeatedly(
-      async () => work((this.#transaction = await this.#database.begin())),
+      async () => work((this.#transaction = await this.#database.begin(this.#asker))),
       async (error) => {
         if (isToRepeat(error)) await this.rollback();
         return isToRepeat(error);

@@ -27,8 +27,10 @@ export function sharedThrottle(database: Database, now: Clock): LoginThrottle {
         sweptAt = at;
         await sweep(database, at);
       }
-      const id = await database.transaction((transaction) =>
-        beginAttempt(transaction, network, pair, at),
+      const asker = { party: ["v1", "", network] };
+      const id = await database.transaction(
+        (transaction) => beginAttempt(transaction, network, pair, at),
+        asker,
       );
       return attemptOf(database, id, pair, now);
     },

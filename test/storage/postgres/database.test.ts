@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { Unavailable } from "../../../src/core/errors.ts";
+import { Unauthenticated, Unavailable } from "../../../src/core/errors.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 
@@ -96,3 +96,36 @@ test("a search that takes too long is refused with the way out", { skip }, async
   const limited = "SET statement_timeout = '50ms'; SELECT pg_sleep(60)";
   await assert.rejects(database.search(limited, []), /narrow it, such as by from and to/);
 });
+
+test(
+  "a client's transactions take turns, and look at its credentials again",
+  { skip },
+  async (t) => {
+    const database = await open(t, 4);
+    const party = ["v1", "acme", "192.0.2.1"];
+    const first = await database.begin({ party });
+    let began = 0;
+    const begin = async (asker: Parameters<Database["begin"]>[0]) => {
+      const transaction = await database.begin(asker);
+      began++;
+      return transaction;
+    };
+    const ended = begin({
+      party,
+      recheck: () => {
+        throw new Unauthenticated("ended");
+      },
+    });
+    const next = begin({ party });
+    const left = new AbortController();
+    const gone = begin({ party, gone: left.signal });
+    await (await begin({ party: ["v1", "other", "192.0.2.1"] })).rollback();
+    left.abort(new Error("left"));
+    await assert.rejects(gone, /^Error: left$/);
+    assert.equal(began, 1);
+    await first.rollback();
+    await assert.rejects(ended, Unauthenticated);
+    await (await next).rollback();
+    assert.equal(began, 2);
+  },
+);

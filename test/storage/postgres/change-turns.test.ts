@@ -1,0 +1,84 @@
+/** Changes wait for each other's locks in the database. Meanwhile others must be served. */
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import pg from "pg";
+import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";
+import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+import { ADMIN, ADMIN_SETTINGS, start, type App, type Settings } from "../../support/start.ts";
+
+const skip = withoutPostgres;
+const PUBLISH = "/api/public/policies";
+const ACTIVE = "/api/v1/policies?active=true";
+const POOL = 4;
+
+interface Opened {
+  readonly app: App;
+  /** Holds the lock on a row, as another server does that is making a change; the result ends that. */
+  lock(rows: string): Promise<() => Promise<void>>;
+  /** Waits until the given number of transactions waits for a lock. */
+  waiting(transactions: number): Promise<void>;
+}
+
+async function open(t: TestContext, settings: Settings = {}): Promise<Opened> {
+  const databaseUrl = await createDatabase();
+  const app = await start(t, { ...ADMIN_SETTINGS, ...settings }, undefined, (parts) => {
+    const config = { ...parts.config, databaseUrl, databasePoolSize: POOL };
+    return openPostgresEngine({ ...parts, config });
+  });
+  const watch = await openDatabase(databaseUrl, 1);
+  t.after(() => watch.close());
+  return {
+    app,
+    async lock(rows) {
+      const holder = new pg.Client({ connectionString: databaseUrl });
+      await holder.connect();
+      let isHeld = true;
+      const end = async (): Promise<void> => {
+        if (isHeld) await holder.end();
+        isHeld = false;
+      };
+      t.after(end);
+      await holder.query(`BEGIN; SELECT FROM ${rows} FOR UPDATE`);
+      return end;
+    },
+    async waiting(transactions) {
+      const blocked = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`;
+      while ((await watch.query(blocked)).length < transactions);
+    },
+  };
+}
+
+function repeat<T>(count: number, one: (n: number) => Promise<T>): readonly Promise<T>[] {
+  return Array.from({ length: count }, (_, n) => one(n));
+}
+
+test("a burst of changes of one organization does not hold up others", { skip }, async (t) => {
+  const { app, lock, waiting } = await open(t);
+  const acme = await app.createOrganization("Acme", await app.asUser(ADMIN));
+  const end = await lock("organizations WHERE id = 'default'");
+  const burst = repeat(3 * POOL, (n) => app.post(PUBLISH, { version: `p${n}`, yaml: "a: 1" }));
+  await waiting(1);
+  const published = await app.post("/api/v1/policies", { version: "v1", yaml: "a: 1" }, acme.admin);
+  assert.equal(published.status, 201, published.text);
+  assert.equal((await app.get(ACTIVE, acme.admin)).body.version, "v1");
+  assert.equal((await app.post("/api/v1/audit", { command: "ls" }, acme.admin)).status, 202);
+  await end();
+  // A busy machine may need longer for all this than a change waits.
+  for (const { status } of await Promise.all(burst)) assert.ok([201, 503].includes(status));
+});
+
+test("a burst of sign-ins from one network does not hold up others", { skip }, async (t) => {
+  const { app, lock, waiting } = await open(t, { trustProxy: 1 });
+  const signIn = (address: string, password: string) =>
+    app.post("/api/v1/auth/login", { ...ADMIN, password }, { "x-forwarded-for": address });
+  assert.equal((await signIn("192.0.2.1", "a wrong password")).status, 401);
+  const end = await lock("sign_in_networks WHERE network = '192.0.2.1'");
+  const burst = repeat(3 * POOL, () => signIn("192.0.2.1", "a wrong password"));
+  await waiting(1);
+  const signedIn = await signIn("192.0.2.2", ADMIN.password);
+  assert.equal(signedIn.status, 200, signedIn.text);
+  assert.equal((await app.get(ACTIVE)).status, 404);
+  await end();
+  for (const { status } of await Promise.all(burst)) assert.ok([401, 429, 503].includes(status));
+});

@@ -43,10 +43,12 @@ export const activityRoutes = [
     },
     replies: { 200: activityPage },
     refuses: [400, 500],
-    async handle({ organization, query }, { activity }: Needs) {
+    async handle({ organization, query, client }, { activity }: Needs) {
       const { from, to, limit, offset, ...texts } = query;
       const filter = { ...texts, from: readMoment("from", from), to: readMoment("to", to) };
-      const { json, returned, total } = await activity.page(organization, filter, limit, offset);
+      const { gone } = client;
+      const found = await activity.page(organization, filter, limit, offset, gone);
+      const { json, returned, total } = found;
       const rest = JSON.stringify({ limit, offset, returned, total }).slice(1);
       return jsonAround('{"entries":[', json, `],${rest}`);
     },

@@ -24,11 +24,15 @@ export interface ActivityStore {
    */
   retain(olderThanMs: number): Promise<void>;
 
-  /** The matching entries, newest first, without the first `offset` ones; at most `limit`. */
+  /**
+   * The matching entries, newest first, without the first `offset` ones; at most `limit`. Rejects once the signal is
+   * aborted.
+   */
   page(
     organization: string,
     filter: ActivityFilter,
     limit: number,
     offset: number,
+    signal?: AbortSignal,
   ): Promise<ActivityRows>;
 }

@@ -94,6 +94,16 @@ export function activityStoreSuite(engineName: string, open: () => Promise<Activ
     assert.deepEqual(await idsOf(store, { target: "v9" }), ["", 0]);
   });
 
+  it("a search ends with its reader", async ({ store }) => {
+    await store.append("default", entryOf(1));
+    const left = AbortSignal.abort(new Error("left"));
+    await assert.rejects(
+      async () => store.page("default", { q: "publish" }, 10, 0, left),
+      /^Error: left$/,
+    );
+    assert.deepEqual(await idsOf(store, { q: "publish" }), ["e1", 1]);
+  });
+
   it("entries appended concurrently are all stored, in their order", async ({ store }) => {
     const numbers = Array.from({ length: 50 }, (_, n) => n);
     await Promise.all(numbers.map((n) => store.append("default", entryOf(n))));

@@ -216,7 +216,9 @@ export class MemoryActivity implements ActivityStore {
     filter: ActivityFilter,
     limit: number,
     offset: number,
+    signal?: AbortSignal,
   ): Promise<ActivityRows> {
+    signal?.throwIfAborted();
     const fits = matcherOf(filter);
     const newestFirst = [...(this.#lines.get(organization) ?? [])].reverse();
     const found = newestFirst.filter((line) => fits(JSON.parse(line) as ActivityEntry));

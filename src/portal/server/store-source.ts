@@ -151,7 +151,7 @@ export function storeSource(
       return settingsAnswer(id, await needs.settings.list(id), usage, config);
     },
     async activity(filter, limit, offset) {
-      const { json, total } = await activity.page(id, filter, limit, offset);
+      const { json, total } = await activity.page(id, filter, limit, offset, gone);
       return { entries: await rowsOf(json), total };
     },
     user: () => undefined,

@@ -59,14 +59,16 @@ const READ_BYTES = 32 << 10;
  * Reads the entries of a file, and yields to other work; damaged lines are left out.
  *
  * @param end the acknowledged bytes: later entries may be taken back
+ * @param signal ends the reading
  */
 export function readEntries(
   parts: ActivityLogParts,
   file: number,
   end: number,
   take: TakeEntry,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const yielder = new Yielder();
+  const yielder = new Yielder(signal);
   const takeLine = (line: Buffer, offset: number): void => {
     const entry = parseEntry(line, parts.organization);
     if (entry) take(entry, offset, line.length);

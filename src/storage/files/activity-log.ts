@@ -19,6 +19,7 @@ import {
   type ActivityLogParts,
   listActivityFiles,
   readEntries,
+  type TakeEntry,
 } from "./activity-files.ts";
 import { Leases, underLease } from "./audit/leases.ts";
 
@@ -135,6 +136,7 @@ export class ActivityLog {
     matches: (entry: ActivityEntry) => boolean,
     limit: number,
     offset: number,
+    signal?: AbortSignal,
   ): Promise<ActivityRows> {
     const wanted = limit + offset;
     const last: Slice[] = []; // of the matching entries, oldest first
@@ -142,12 +144,13 @@ export class ActivityLog {
     const done = this.#leases.take();
     try {
       for (const [segment, end] of [...this.#ends]) {
-        await readEntries(this.#parts, segment, end, (entry, at, length) => {
+        const take: TakeEntry = (entry, at, length) => {
           if (!matches(entry)) return;
           total++;
           last.push({ segment, offset: at, length });
           if (last.length >= 2 * wanted) last.splice(0, last.length - wanted);
-        });
+        };
+        await readEntries(this.#parts, segment, end, take, signal);
       }
       const rows = last.slice(Math.max(0, last.length - wanted), Math.max(0, last.length - offset));
       const json = await this.#jsonOf(rows.reverse());

@@ -83,12 +83,13 @@ export class FileActivity implements ActivityStore {
     filter: ActivityFilter,
     limit: number,
     offset: number,
+    signal?: AbortSignal,
   ): Promise<ActivityRows> {
     const parts = { ...this.#parts, organization };
     const isUnopened = !this.#logs.has(organization);
     if (isUnopened && (await listActivityFiles(parts)).length === 0) return NO_ROWS;
     const log = await this.#log(organization);
-    return log.newest(matcherOf(filter), limit, offset);
+    return log.newest(matcherOf(filter), limit, offset, signal);
   }
 
   async retain(olderThanMs: number): Promise<void> {

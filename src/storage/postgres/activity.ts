@@ -3,7 +3,7 @@ import { matcherOf, type ActivityFilter } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
 import { formatTimestamp } from "../../core/time.ts";
-import { ownTurn } from "../../core/yielder.ts";
+import { Yielder } from "../../core/yielder.ts";
 import { numberFrom, type Database, type Statements } from "./database.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { withLease } from "./leases.ts";
@@ -136,12 +136,13 @@ export class PostgresActivity implements ActivityStore {
     filter: ActivityFilter,
     limit: number,
     offset: number,
+    signal?: AbortSignal,
   ): Promise<ActivityRows> {
     const { action, actor, target, q, from, to } = filter;
     const isWhole = [action, actor, target, q, from, to].every((part) => part === undefined);
     return isWhole
       ? this.#pageOfAll(organization, limit, offset)
-      : this.#search(organization, filter, limit, offset);
+      : this.#search(organization, filter, limit, offset, signal);
   }
 
   async #pageOfAll(organization: string, limit: number, offset: number): Promise<ActivityRows> {
@@ -163,8 +164,10 @@ export class PostgresActivity implements ActivityStore {
     filter: ActivityFilter,
     limit: number,
     offset: number,
+    signal: AbortSignal | undefined,
   ): Promise<ActivityRows> {
     const fits = matcherOf(filter);
+    const yielder = new Yielder(signal);
     const found: string[] = [];
     let total = 0;
     for (let before = Number.MAX_SAFE_INTEGER; ;) {
@@ -174,8 +177,10 @@ export class PostgresActivity implements ActivityStore {
             AND ($4::text IS NULL OR timestamp >= $4) AND ($5::text IS NULL OR timestamp < $5)
           ORDER BY number DESC LIMIT $3`,
         [organization, before, PORTION, momentOf(filter.from), momentOf(filter.to)],
+        signal,
       );
       for (const { entry } of rows) {
+        if (yielder.isDue) await yielder.step();
         if (!fits(JSON.parse(entry) as ActivityEntry)) continue;
         if (total >= offset && found.length < limit) found.push(entry);
         total++;
@@ -183,7 +188,6 @@ export class PostgresActivity implements ActivityStore {
       const last = rows.at(-1);
       if (last === undefined || rows.length < PORTION) return rowsOf(found, total);
       before = last.number;
-      await ownTurn();
     }
   }
 

@@ -107,10 +107,10 @@ function tell(moved: readonly Moved[], damaged: number, { out, error }: Terminal
     error(`${damaged} damaged lines of the source are not moved: see "signalbox verify"\n`);
   }
   for (const { id, summary, differences } of moved) {
-    for (const difference of differences) error(`${id}: ${difference}\n`);
+    for (const difference of differences) error(`${printable(`${id}: ${difference}`)}\n`);
     if (differences.length > 0) continue;
     const counts = Object.entries(summary).map(([name, { count }]) => `${count} ${name}`);
-    out(`${id}: ${counts.slice(1).join(", ")}; digest ${digestOf(summary)}\n`);
+    out(`${printable(id)}: ${counts.slice(1).join(", ")}; digest ${digestOf(summary)}\n`);
   }
   const same = moved.filter(({ differences }) => differences.length === 0).length;
   if (same === moved.length)

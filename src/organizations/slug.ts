@@ -6,13 +6,18 @@ const PATTERN = new RegExp(SLUG.pattern);
 const MAX_LENGTH = SLUG.maxLength;
 const FALLBACK = "organization";
 
+/** Whether a text has the form of a slug, which is also the id of its organization. */
+export function isSlug(text: string): boolean {
+  return text.length <= MAX_LENGTH && PATTERN.test(text);
+}
+
 /**
  * Refuses an invalid slug.
  *
  * @throws BadInput naming the place
  */
 export function checkSlug(slug: string, place: string): void {
-  if (slug.length <= MAX_LENGTH && PATTERN.test(slug)) return;
+  if (isSlug(slug)) return;
   throw new BadInput(
     `${place}: expected at most ${MAX_LENGTH} lower-case letters, digits and hyphens, no hyphen first`,
   );

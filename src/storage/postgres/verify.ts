@@ -8,6 +8,7 @@ import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
 import type { Schema } from "../../core/schema.ts";
 import { validate } from "../../core/validate.ts";
 import { storedKey } from "../../keys/schema.ts";
+import { isSlug } from "../../organizations/slug.ts";
 import { rollout } from "../../rollouts/schema.ts";
 import { storedUser } from "../../users/schema.ts";
 import type { ProofEvidence } from "../../proof/evidence.ts";
@@ -35,6 +36,7 @@ export async function verifyDatabase(
   await verifyPartitions(database, report);
   await verifyUnfinished(database, report);
   for (const { id } of organizations) {
+    if (!isSlug(id)) report.problem("organizations", `"${id}": not an id of an organization`);
     await verifyDocuments(database, id, report);
     await verifyPolicies(database, id, report);
     await verifyAudit(database, id, report);

@@ -397,6 +397,34 @@ for (const [what, placesOf, said] of REFUSED) {
   });
 }
 
+for (const [what, line] of [
+  ["half an event", `left(line, 20)`],
+  ["another organization's event", `replace(line, '"default"', '"acme"')`],
+  ["two lines", `E'\n' || line`],
+] as const) {
+  test(`${what} in a stored row ends the move with a sentence`, { skip }, async (t) => {
+    const url = await usedDatabase();
+    const engine = await openAt(url);
+    const events = [{ id: "e1", command: "ls" }, { id: "e2" }].map((event) => ({
+      ...{ organization_id: "default", timestamp: START_TIME, ingested_at: START_TIME },
+      ...{ consumer: "human" as const, ai: false, status: "ok", ...event },
+    }));
+    await new Promise<void>((resolve, reject) => {
+      engine.stores.audit.append("default", events, (error) =>
+        error === null ? resolve() : reject(error as Error),
+      );
+    });
+    await engine.close();
+    const name = new URL(url).pathname.slice(1);
+    await (await sharedCluster()).sql(`UPDATE audit_events SET line = ${line} WHERE seq = 2`, name);
+    const to = join(await newDirectory(t), "data");
+    const { code, error } = await run(["move", "--from", url, "--to", to]);
+    assert.equal(code, 1);
+    const said = 'signalbox move: "default": a stored event is not one of it, as one line of JSON';
+    assert.ok(error.includes(`${said}: see "signalbox verify"\n`), error);
+  });
+}
+
 test("a move is refused while a server runs on either end", { skip }, async (t) => {
   const url = await createDatabase();
   const server = await startAt(t, url);

@@ -45,6 +45,13 @@ const FIRST = "organization_id = 'default' AND seq = 1";
 /** A fault, the table in which it is found, the message, and the statement that makes the fault. */
 const FAULTS: readonly (readonly [string, string, RegExp, string])[] = [
   ["a total", "audit_heads", /says 11 events/, "UPDATE audit_heads SET events = events + 1"],
+  ["a missing total", "audit_heads", /"default": has events/, "DELETE FROM audit_heads"],
+  [
+    "an organization that no directory can have",
+    "organizations",
+    /"\.\.\/x": not an id of an organization/,
+    "UPDATE organizations SET id = '../x'",
+  ],
   ["a size", "audit_heads", /says 10 events of \d+ bytes/, "UPDATE audit_heads SET bytes = 7"],
   [
     "a count of a day",

@@ -21,7 +21,7 @@ import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.
 import type { PlacedLine } from "./write/known-events.ts";
 import type { RecentIds } from "./write/recent-ids.ts";
 import { InOrder } from "./write/in-order.ts";
-import { firstLine, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
+import { firstLine, isEventLine, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerFacets } from "./query/facets.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
@@ -124,6 +124,11 @@ export class AuditTrail implements TailSource {
 
   /** Stores events as these lines, all or none; see `FileAuditStore.appendLines`. */
   appendLines(lines: readonly Buffer[], stored: Stored): void {
+    const { organization } = this;
+    if (lines.some((line) => line.includes("\n") || !isEventLine(line, organization))) {
+      const message = `"${organization}": a stored event is not one of it, as one line of JSON`;
+      return stored(new Error(`${message}: see "signalbox verify"`));
+    }
     this.#log.append(linesAsBytes(lines), "sync", (error, _segment, offset, _length, bytes) =>
       this.#sequel.do(() => {
         for (const line of bytes && error === null ? linesIn(bytes) : []) {

@@ -81,7 +81,7 @@ export async function verifyAudit(
       WHERE h.organization_id = $1 GROUP BY h.organization_id`,
     [id],
   );
-  if (head === undefined) return;
+  if (head === undefined) return verifyNone(database, id, report);
   if (head.events !== head.counted || head.bytes !== head.countedBytes) {
     const kept = `${head.counted} events of ${head.countedBytes} bytes`;
     report.problem(
@@ -94,6 +94,15 @@ export async function verifyAudit(
     await verifyEvents(database, id, day, report);
   }
   await verifyGaps(database, id, head, report);
+}
+
+/** Checks that an organization without a head row, which shows no events, has none. */
+async function verifyNone(database: Database, id: string, report: DatabaseReport): Promise<void> {
+  const [found] = await database.search(
+    "SELECT FROM audit_events WHERE organization_id = $1 LIMIT 1",
+    [id],
+  );
+  if (found) report.problem("audit_heads", `"${id}": has events, and no row here`);
 }
 
 interface Head {

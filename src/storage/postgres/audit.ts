@@ -50,6 +50,8 @@ export class PostgresAudit implements AuditStore {
   readonly #counting: Counting;
   /** The bytes of organizations, as of the last commit or query. */
   readonly #sizes = new Map<string, { readonly bytes: number; readonly at: number }>();
+  /** The sizes that are being read. Events that arrive meanwhile share the query: a burst would take all connections. */
+  readonly #reading = new Map<string, Promise<AuditUsage>>();
   readonly #maintaining: NodeJS.Timeout;
   #maintenance: Promise<void> = Promise.resolve();
 
@@ -92,7 +94,7 @@ export class PostgresAudit implements AuditStore {
       else stored(refusal);
     };
     if (size !== undefined && systemStopwatch() - size.at < SIZE_AGE_MS) ask(size.bytes);
-    else this.usage(organization).then(({ bytes }) => ask(bytes), stored);
+    else this.#sharedUsage(organization).then(({ bytes }) => ask(bytes), stored);
   }
 
   async page(
@@ -148,6 +150,14 @@ export class PostgresAudit implements AuditStore {
     const usage = await usageOf(this.#database, organization);
     this.#noteSize(organization, usage.bytes);
     return usage;
+  }
+
+  #sharedUsage(organization: string): Promise<AuditUsage> {
+    const known = this.#reading.get(organization);
+    if (known) return known;
+    const reading = this.usage(organization).finally(() => this.#reading.delete(organization));
+    this.#reading.set(organization, reading);
+    return reading;
   }
 
   async retain(

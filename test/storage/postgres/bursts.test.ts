@@ -1,4 +1,4 @@
-/** Changes wait for each other's locks in the database. Meanwhile others must be served. */
+/** Bursts of one client whose statements wait in the database. Meanwhile others must be served. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import pg from "pg";
@@ -13,8 +13,8 @@ const POOL = 4;
 
 interface Opened {
   readonly app: App;
-  /** Holds the lock on a row, as another server does that is making a change; the result ends that. */
-  lock(rows: string): Promise<() => Promise<void>>;
+  /** Holds the lock that a statement takes, as another server does that is making a change; the result ends that. */
+  lock(statement: string): Promise<() => Promise<void>>;
   /** Waits until the given number of transactions waits for a lock. */
   waiting(transactions: number): Promise<void>;
 }
@@ -29,7 +29,7 @@ async function open(t: TestContext, settings: Settings = {}): Promise<Opened> {
   t.after(() => watch.close());
   return {
     app,
-    async lock(rows) {
+    async lock(statement) {
       const holder = new pg.Client({ connectionString: databaseUrl });
       await holder.connect();
       let isHeld = true;
@@ -38,7 +38,7 @@ async function open(t: TestContext, settings: Settings = {}): Promise<Opened> {
         isHeld = false;
       };
       t.after(end);
-      await holder.query(`BEGIN; SELECT FROM ${rows} FOR UPDATE`);
+      await holder.query(`BEGIN; ${statement}`);
       return end;
     },
     async waiting(transactions) {
@@ -56,7 +56,7 @@ function repeat<T>(count: number, one: (n: number) => Promise<T>): readonly Prom
 test("a burst of changes of one organization does not hold up others", { skip }, async (t) => {
   const { app, lock, waiting } = await open(t);
   const acme = await app.createOrganization("Acme", await app.asUser(ADMIN));
-  const end = await lock("organizations WHERE id = 'default'");
+  const end = await lock("SELECT FROM organizations WHERE id = 'default' FOR UPDATE");
   const burst = repeat(3 * POOL, (n) => app.post(PUBLISH, { version: `p${n}`, yaml: "a: 1" }));
   await waiting(1);
   const published = await app.post("/api/v1/policies", { version: "v1", yaml: "a: 1" }, acme.admin);
@@ -73,7 +73,7 @@ test("a burst of sign-ins from one network does not hold up others", { skip }, a
   const signIn = (address: string, password: string) =>
     app.post("/api/v1/auth/login", { ...ADMIN, password }, { "x-forwarded-for": address });
   assert.equal((await signIn("192.0.2.1", "a wrong password")).status, 401);
-  const end = await lock("sign_in_networks WHERE network = '192.0.2.1'");
+  const end = await lock("SELECT FROM sign_in_networks WHERE network = '192.0.2.1' FOR UPDATE");
   const burst = repeat(3 * POOL, () => signIn("192.0.2.1", "a wrong password"));
   await waiting(1);
   const signedIn = await signIn("192.0.2.2", ADMIN.password);
@@ -81,4 +81,15 @@ test("a burst of sign-ins from one network does not hold up others", { skip }, a
   assert.equal((await app.get(ACTIVE)).status, 404);
   await end();
   for (const { status } of await Promise.all(burst)) assert.ok([401, 429, 503].includes(status));
+});
+
+test("a first burst of reports asks once how much is stored", { skip }, async (t) => {
+  const { app, lock, waiting } = await open(t);
+  const end = await lock("LOCK audit_heads");
+  const burst = repeat(3 * POOL, () => app.post("/api/public/audit", { command: "ls" }));
+  await waiting(1);
+  const answer = await app.get(ACTIVE);
+  assert.equal(answer.status, 404, answer.text);
+  await end();
+  for (const { status } of await Promise.all(burst)) assert.ok([202, 503].includes(status));
 });

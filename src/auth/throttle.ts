@@ -126,7 +126,8 @@ class Counter {
   /** The time until another attempt is allowed; 0 if it is allowed now. */
   waitMs(): number {
     const now = this.#now();
-    this.#failures = this.#failures.filter((at) => now - at < WINDOW_MS);
+    // The clock may be set back.
+    this.#failures = this.#failures.filter((at) => Math.abs(now - at) < WINDOW_MS);
     return waitAfter(this.#failures, this.#underWay, this.#limit, now);
   }
 

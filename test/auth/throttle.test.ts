@@ -97,6 +97,14 @@ test("an attempt that is refused does not prolong the wait", () => {
   assert.equal(wait(), 0);
 });
 
+test("failures from before the clock was set back by years do not count", () => {
+  const { fail, wait, advance } = setUp();
+  for (let i = 0; i < 5; i++) fail();
+  assert.equal(wait(), 60);
+  advance(-200_000_000_000);
+  assert.equal(wait(), 0);
+});
+
 test("beyond the limit the oldest addresses are dropped, so memory stays bounded", () => {
   const { fail, wait } = setUp();
   for (let i = 0; i < 5; i++) fail();

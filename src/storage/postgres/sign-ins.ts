@@ -56,8 +56,9 @@ async function beginAttempt(
   );
   const attempts = await transaction.query<CountedAttempt>(
     `SELECT pair, failed_at FROM sign_in_attempts
-      WHERE network = $1 AND coalesce(failed_at, began_at) > $2 ORDER BY failed_at`,
-    [network, now - WINDOW_MS],
+      WHERE network = $1 AND coalesce(failed_at, began_at) > $2
+        AND coalesce(failed_at, began_at) < $3 ORDER BY failed_at`,
+    [network, now - WINDOW_MS, now + WINDOW_MS], // the clock of a server may have been ahead
   );
   const waitMs = (counted: readonly CountedAttempt[], limit: number): number => {
     const failures = counted.flatMap(({ failed_at: at }) => (at === null ? [] : [at]));

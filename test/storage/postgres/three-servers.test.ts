@@ -1,6 +1,7 @@
 /** Guarantees of several servers over one database: every server gives the same answers. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { DAY_MS } from "../../../src/core/clock.ts";
 import { withoutPostgres } from "../../support/postgres.ts";
 import { startThree } from "../../support/servers.ts";
 import { ADMIN, ADMIN_SETTINGS, type App } from "../../support/start.ts";
@@ -261,3 +262,18 @@ test("each change has one entry in the activity log, read anywhere", { skip }, a
     .body;
   assert.deepEqual(entries.map(({ target }: { target: { id: string } }) => target.id).sort(), ids);
 });
+
+test(
+  "failures that a server counted with a wrong clock do not count for years",
+  { skip },
+  async (t) => {
+    const [one, two] = await startGuarded(t);
+    one.advance(365 * DAY_MS);
+    for (let n = 0; n < 5; n++) {
+      const { status } = await one.post(LOGIN, { ...ADMIN, password: "a wrong password" });
+      assert.equal(status, 401);
+    }
+    assert.equal((await one.post(LOGIN, ADMIN)).status, 429);
+    assert.equal((await two.post(LOGIN, ADMIN)).status, 200);
+  },
+);

@@ -18,7 +18,7 @@ import type { AuditFilter, AuditStore } from "./store.ts";
 const MAX_PARAMETERS_LENGTH = 16 * 1024;
 const NO_LONGER_ALLOWED = "The credentials of a running export are no longer accepted";
 const NEWLINE = 0x0a;
-/** Long lines are written in parts, so that a slow reader can be told from a stalled one. */
+/** Longer lines are written in parts, so that a slow reader can be told from a stalled one. */
 const PART_BYTES = 64 << 10;
 
 /** The events and the format of an export. */
@@ -134,8 +134,8 @@ export async function answerExport(
 }
 
 /**
- * Sends rows as lines of CSV. A long row arrives in several pieces, and several copies of it are in
- * memory while it becomes a line. So it waits for a turn, which ends when the reader has the whole line.
+ * Sends rows as lines of CSV. A long row arrives in several pieces or as a piece of its own, and several copies of it
+ * are in memory while it becomes a line. So it waits for a turn, which ends when the reader has the whole line.
  */
 async function sendLines(
   rows: AsyncIterable<Buffer>,
@@ -149,7 +149,7 @@ async function sendLines(
   try {
     for await (const piece of rows) {
       const isEnded = piece.at(-1) === NEWLINE;
-      if (isEnded && parts.length === 0) {
+      if (isEnded && parts.length === 0 && !isLongRow(piece)) {
         await send(await yielder.run(csvLines(piece)));
         continue;
       }
@@ -168,6 +168,10 @@ async function sendLines(
   } finally {
     endTurn?.();
   }
+}
+
+function isLongRow(piece: Buffer): boolean {
+  return piece.length > PART_BYTES && piece.indexOf(NEWLINE) === piece.length - 1;
 }
 
 /** Writes, and waits until the operating system has taken the piece: only one piece at a time is in memory. */

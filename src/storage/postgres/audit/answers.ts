@@ -7,13 +7,10 @@ import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import type { Moment } from "./days.ts";
 import type { Lease } from "./readers.ts";
-import { linesOf, PORTION_ROWS, readRows, type Selection } from "./rows.ts";
+import { piecesOf, PORTION_ROWS, readRows, type Selection } from "./rows.ts";
 import { totalOf } from "./totals.ts";
 
 const COMMA = Buffer.from(",");
-const NEWLINE = Buffer.from("\n");
-/** The most bytes of a piece. */
-const PIECE_BYTES = 128 << 10;
 
 /** The part of the matches that a page shows. */
 export interface PageParts {
@@ -42,41 +39,37 @@ export async function answerPage(
   const next = found.length > limit && last ? listPosition(last) : undefined;
   const answer = { returned: rows.length, total, next };
   if (characters !== undefined) {
-    const json = await shortened(linesOf(database, selection, rows, limit), characters);
-    return { ...answer, json };
+    const cut = (lines: readonly string[]): Buffer => shortened(lines, characters);
+    const pieces = withCommas(piecesOf(database, selection, rows, limit, cut));
+    const read: Buffer[] = [];
+    for await (const piece of pieces) read.push(piece);
+    return { ...answer, json: Buffer.concat(read) };
   }
-  if (rows.every(({ line }) => line !== null)) {
-    return { ...answer, json: Buffer.from(rows.map(({ line }) => line).join(",")) };
-  }
-  const pieces = pagePieces(linesOf(database, selection, rows, rows.length));
+  const lines = rows.flatMap(({ line }) => line ?? []);
+  if (lines.length === rows.length) return { ...answer, json: withinPage(lines) };
+  const pieces = withCommas(piecesOf(database, selection, rows, rows.length, withinPage));
   return { ...answer, json: closing(pieces, () => {}) };
 }
 
-async function shortened(
-  portions: AsyncIterable<readonly Buffer[]>,
-  characters: number,
-): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const lines of portions) {
-    for (const line of lines) {
-      // A line within the limit of a text cannot contain a longer text.
-      const isShort = line.length <= characters;
-      parts.push(COMMA, isShort ? line : Buffer.from(new TextCutter(characters).cut(line)));
-    }
-  }
+function withinPage(lines: readonly string[]): Buffer {
+  return Buffer.from(lines.join(","));
+}
+
+function shortened(lines: readonly string[], characters: number): Buffer {
+  const parts = lines.flatMap((line) => {
+    const bytes = Buffer.from(line);
+    // A line within the limit of a text cannot contain a longer text.
+    return [COMMA, bytes.length <= characters ? bytes : new TextCutter(characters).cut(bytes)];
+  });
   return Buffer.concat(parts.slice(1));
 }
 
-async function* pagePieces(portions: AsyncIterable<readonly Buffer[]>): AsyncGenerator<Buffer> {
+async function* withCommas(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isFirst = true;
-  for await (const lines of portions) {
-    for (const line of lines) {
-      if (!isFirst) yield COMMA;
-      isFirst = false;
-      for (let at = 0; at < line.length; at += PIECE_BYTES) {
-        yield line.subarray(at, at + PIECE_BYTES);
-      }
-    }
+  for await (const piece of pieces) {
+    if (!isFirst) yield COMMA;
+    isFirst = false;
+    yield piece;
   }
 }
 
@@ -92,38 +85,25 @@ export async function answerExport(
   if (moment === undefined) return { total: 0, rows: closing(exportPieces([], signal), () => {}) };
   const selection: Selection = { organization, filter, moment, signal };
   const end = await lease(moment.days);
-  const read = async function* (): AsyncGenerator<readonly Buffer[]> {
+  const read = async function* (): AsyncGenerator<Buffer> {
     const rows = await readRows(database, selection, 0, PORTION_ROWS);
-    yield* linesOf(database, selection, rows, Infinity);
+    yield* piecesOf(database, selection, rows, Infinity, withinExport);
   };
   return { total: moment.total, rows: closing(exportPieces(read(), signal), end) };
 }
 
+function withinExport(lines: readonly string[]): Buffer {
+  return Buffer.from(`${lines.join("\n")}\n`);
+}
+
 async function* exportPieces(
-  portions: AsyncIterable<readonly Buffer[]> | Iterable<readonly Buffer[]>,
+  pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   const yielder = new Yielder(signal);
-  for await (const lines of portions) {
-    let whole: Buffer[] = [];
-    let bytes = 0;
-    for (const line of lines) {
-      if (bytes > 0 && bytes + line.length > PIECE_BYTES) {
-        yield Buffer.concat(whole);
-        [whole, bytes] = [[], 0];
-        await yielder.step();
-      }
-      if (line.length < PIECE_BYTES) {
-        whole.push(line, NEWLINE);
-        bytes += line.length + 1;
-        continue;
-      }
-      for (let at = 0; at < line.length; at += PIECE_BYTES) {
-        yield line.subarray(at, at + PIECE_BYTES);
-      }
-      yield NEWLINE;
-    }
-    if (bytes > 0) yield Buffer.concat(whole);
+  for await (const piece of pieces) {
+    yield piece;
+    await yielder.step();
     signal?.throwIfAborted();
   }
 }

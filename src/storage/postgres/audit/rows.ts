@@ -16,12 +16,12 @@ const PORTION_BYTES = 512 << 10;
 /** A search with at most this many matches sorts all of them; a larger search scans from the newest row on. */
 const FEW = 5_000;
 
-/** A row, and its line unless the portion was too long already. */
+/** A row, and its line unless the portion was too long already, or the line was taken. */
 export interface Row {
   readonly row: number;
   readonly day: string;
   readonly timestamp: number;
-  readonly line: string | null;
+  line: string | null;
 }
 
 /** The rows to read: the matches of a filter at one moment. */
@@ -101,33 +101,47 @@ function readWindow(
     : database.search<Row>(text, values.all, signal);
 }
 
-/** Yields the lines of rows, in pieces of whole lines; then reads and yields the rows after them. */
-export async function* linesOf(
+/**
+ * Yields the lines of rows, joined to pieces; then reads and yields the rows after them. A reader may be slow, and
+ * there may be thousands of readers: beside a piece, which its receiver counts, no line stays in memory.
+ *
+ * @param joined makes a piece of lines
+ */
+export async function* piecesOf(
   database: Database,
   selection: Selection,
   read: readonly Row[],
   limit: number,
-): AsyncGenerator<readonly Buffer[]> {
+  joined: (lines: readonly string[]) => Buffer,
+): AsyncGenerator<Buffer> {
   let rows = read;
   let left = limit;
   while (rows.length > 0 && left > 0) {
     selection.signal?.throwIfAborted();
-    const lines: Buffer[] = [];
-    let last: Row | undefined;
-    for (const row of rows) {
-      if (row.line === null || lines.length === left) break;
-      lines.push(Buffer.from(row.line));
-      last = row;
-    }
-    if (last === undefined) {
-      [last] = rows as readonly [Row];
-      lines.push(await readLine(database, selection, last));
-    }
-    left -= lines.length;
-    yield lines;
+    const count = countRead(rows, left) || 1;
+    const last = rows[count - 1] as Row;
+    yield last.line === null
+      ? joined([await readLine(database, selection, last)])
+      : joined(takeLines(rows, count));
+    left -= count;
     if (left <= 0) return;
     rows = await readRows(database, selection, last, Math.min(left, PORTION_ROWS));
   }
+}
+
+/** The number of first rows whose lines were read; 0 if the first line is too long for a portion. */
+function countRead(rows: readonly Row[], most: number): number {
+  const unread = rows.findIndex(({ line }) => line === null);
+  return Math.min(unread === -1 ? rows.length : unread, most);
+}
+
+/** Takes the lines out of the first rows, so that they do not stay in memory with them. */
+function takeLines(rows: readonly Row[], count: number): string[] {
+  return rows.slice(0, count).map((row) => {
+    const line = row.line ?? "";
+    row.line = null;
+    return line;
+  });
 }
 
 /** Reads a line that is too long for a portion. */
@@ -135,12 +149,12 @@ async function readLine(
   database: Database,
   { organization, signal }: Selection,
   { row, day }: Row,
-): Promise<Buffer> {
+): Promise<string> {
   const [found] = await database.search<{ line: string }>(
     "SELECT line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
     [organization, day, row],
     signal,
   );
   if (found === undefined) throw new Error("An event was removed while it was read");
-  return Buffer.from(found.line);
+  return found.line;
 }

@@ -5,11 +5,8 @@
  */
 import { setImmediate } from "./timers.ts";
 
-/**
- * The most turns for which long work waits: a flood of connections must not stop it. A page over PostgreSQL takes some
- * 10 ms. With one in each eight turns the last of 10,000 connections waited for 12 seconds; with this, for two.
- */
-export const MOST_TURNS = 64;
+/** The most turns for which long work waits: a flood of connections must not stop it. */
+const MOST_TURNS = 8;
 
 /** The number of connections that arrived in this turn and the previous one. */
 let recent = 0;
@@ -20,7 +17,7 @@ export function connectionArrived(): void {
   setImmediate(() => setImmediate(() => recent--));
 }
 
-/** Calls a task in the next turn without new connections, but after some turns at the latest. */
+/** Calls a task in the next turn without new connections, but after eight turns at the latest. */
 export function onQuietTurn(task: () => void, turns = MOST_TURNS): void {
   setImmediate(() => {
     if (recent > 0 && turns > 1) onQuietTurn(task, turns - 1);

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { connectionArrived, MOST_TURNS } from "../../src/core/arrivals.ts";
-import { SLOW_BYTES, SLOW_SECONDS, Turns, type TurnLimits } from "../../src/core/turns.ts";
+import { connectionArrived } from "../../src/core/arrivals.ts";
+import {
+  SLOW_BYTES,
+  SLOW_SECONDS,
+  Turns,
+  TURNS_BETWEEN,
+  type TurnLimits,
+} from "../../src/core/turns.ts";
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
 
@@ -52,12 +58,12 @@ test("while connections arrive, an answer begins in one of many event loop turns
   const counts: number[] = [];
   connectionArrived();
   for (const name of ["p a 1", "p a 2", "p a 3", "p a 4"]) take(name);
-  for (let i = 0; i < 2 * MOST_TURNS; i++) {
+  for (let i = 0; i < 2 * TURNS_BETWEEN; i++) {
     counts.push(begun.length);
     connectionArrived();
     await turn();
   }
-  const each = (count: number) => Array<number>(MOST_TURNS).fill(count);
+  const each = (count: number) => Array<number>(TURNS_BETWEEN).fill(count);
   assert.deepEqual(counts, [...each(1), ...each(2)]);
   await turnsOfTheLoop(5);
   assert.equal(begun.length, 4, "without more connections one begins in each turn");

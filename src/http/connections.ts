@@ -26,9 +26,8 @@ export class Connections {
   readonly #limit: number;
   readonly #isByAddress: boolean;
   readonly #shares = new FairShare<Socket>();
+  /** In the order in which the next search for an idle connection looks at them. */
   readonly #open = new Set<Holding<Socket>>();
-  /** The position at which the next search for idle connections starts. */
-  #sweep = this.#open.values();
 
   /**
    * @param isByAddress whether the peer is the client. Behind proxies the peers are the proxies, and all
@@ -73,12 +72,13 @@ export class Connections {
   /** An idle connection of any address, if the newcomer's address has no other connection. */
   #anyIdle(newcomer: Holding<Socket>): Holding<Socket> | undefined {
     if (newcomer.share.amount > 1) return undefined;
-    for (let left = LOOKED_AT; left > 0; left--) {
-      let next = this.#sweep.next();
-      if (next.done) next = (this.#sweep = this.#open.values()).next();
-      const { value } = next;
-      const isIdle = value !== undefined && doingOf(this.latest.get(value.owner)) === IDLE;
-      if (isIdle && value !== newcomer) return value;
+    let left = LOOKED_AT;
+    // No iterator is kept between searches: it would keep every connection that closes meanwhile in memory.
+    for (const holding of this.#open) {
+      if (left-- === 0) break;
+      if (holding !== newcomer && doingOf(this.latest.get(holding.owner)) === IDLE) return holding;
+      this.#open.delete(holding);
+      this.#open.add(holding); // the next search looks at others
     }
     return undefined;
   }

@@ -17,6 +17,11 @@ export function connectionArrived(): void {
   setImmediate(() => setImmediate(() => recent--));
 }
 
+/** Whether connections arrived in this turn or the previous one. */
+export function areArriving(): boolean {
+  return recent > 0;
+}
+
 /** Calls a task in the next turn without new connections, but after eight turns at the latest. */
 export function onQuietTurn(task: () => void, turns = MOST_TURNS): void {
   setImmediate(() => {

@@ -1,4 +1,4 @@
-import { onQuietTurn } from "./arrivals.ts";
+import { areArriving, onQuietTurn } from "./arrivals.ts";
 import type { Awaitable } from "./caller.ts";
 import { SECOND_MS } from "./clock.ts";
 import { Unavailable } from "./errors.ts";
@@ -10,7 +10,7 @@ export interface TurnLimits {
   readonly atOnce: number;
   readonly atOnceOfOne: number;
   readonly waiting: number;
-  /** The answers are short, so any number of them may begin in one turn of the event loop. */
+  /** The answers are short: any number may begin in one turn of the event loop, unless connections arrive. */
   readonly areShort?: true;
 }
 
@@ -191,7 +191,7 @@ export class Turns {
     const begun = { reader, taken: 0, slowChecks: 0 };
     this.#begun.add(begun);
     this.#count(party, 1);
-    if (!this.#limits.areShort) this.#pause();
+    if (!this.#limits.areShort || areArriving()) this.#pause();
     begin(() => {
       if (!this.#begun.delete(begun)) return;
       this.#count(party, -1);

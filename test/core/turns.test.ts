@@ -53,6 +53,15 @@ test("several short answers begin in one event loop turn, as many as may be made
   assert.deepEqual(begun.slice(3), ["p a 3"]);
 });
 
+test("while connections arrive, short answers do not begin together either", async () => {
+  const { take, begun } = turnsWithRecord({ areShort: true });
+  connectionArrived();
+  for (const name of ["p a 1", "p a 2"]) take(name);
+  assert.deepEqual(begun, ["p a 1"]);
+  await turnsOfTheLoop(5);
+  assert.deepEqual(begun, ["p a 1", "p a 2"]);
+});
+
 test("while connections arrive, an answer begins in one of many event loop turns", async () => {
   const { take, begun } = turnsWithRecord({ atOnce: 10, atOnceOfOne: 10 });
   const counts: number[] = [];

@@ -118,9 +118,10 @@ export function facts(rows: Facts): Html {
  * @param through shown behind the activation: what else led to it
  */
 export function publishedFacts(policy: PolicyOrigin, now: number, through?: Html): Facts {
+  const activated = activation(policy, now);
   return [
     ["Published", html`${timeAgo(policy.updated_at, now)} by <bdi>${policy.updated_by}</bdi>`],
-    ["Activated", activation(policy, now) && html`${activation(policy, now)}${through}`],
+    ["Activated", activated && html`${activated}${through}`],
   ];
 }
 

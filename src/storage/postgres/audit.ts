@@ -6,6 +6,7 @@ import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
 import type { AuditFigures } from "../../engine.ts";
+import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Database } from "./database.ts";
 import type { Removing } from "./proof/removing.ts";
 import { answerExport, answerPage } from "./audit/answers.ts";
@@ -50,8 +51,7 @@ export class PostgresAudit implements AuditStore {
   readonly #counting: Counting;
   /** The bytes of organizations, as of the last commit or query. */
   readonly #sizes = new Map<string, { readonly bytes: number; readonly at: number }>();
-  /** The sizes that are being read. Events that arrive meanwhile share the query: a burst would take all connections. */
-  readonly #reading = new Map<string, Promise<AuditUsage>>();
+  readonly #readSizes = new CoalescedReads((organizations) => this.#loadSizes(organizations));
   readonly #maintaining: NodeJS.Timeout;
   #maintenance: Promise<void> = Promise.resolve();
 
@@ -94,7 +94,7 @@ export class PostgresAudit implements AuditStore {
       else stored(refusal);
     };
     if (size !== undefined && systemStopwatch() - size.at < SIZE_AGE_MS) ask(size.bytes);
-    else this.#sharedUsage(organization).then(({ bytes }) => ask(bytes), stored);
+    else this.#readSizes.get(organization).then((bytes = 0) => ask(bytes), stored);
   }
 
   async page(
@@ -152,12 +152,14 @@ export class PostgresAudit implements AuditStore {
     return usage;
   }
 
-  #sharedUsage(organization: string): Promise<AuditUsage> {
-    const known = this.#reading.get(organization);
-    if (known) return known;
-    const reading = this.usage(organization).finally(() => this.#reading.delete(organization));
-    this.#reading.set(organization, reading);
-    return reading;
+  async #loadSizes(organizations: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#database.query<{ id: string; bytes: number }>(
+      "SELECT organization_id AS id, bytes FROM audit_heads WHERE organization_id = ANY ($1)",
+      [organizations],
+    );
+    const sizes = new Map(rows.map(({ id, bytes }) => [id, bytes]));
+    for (const id of organizations) this.#noteSize(id, sizes.get(id) ?? 0);
+    return sizes;
   }
 
   async retain(

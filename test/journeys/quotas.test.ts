@@ -119,6 +119,7 @@ test("MAX_POLICY_VERSIONS bounds the versions; each of them can still be activat
   const refused = await publish("v3");
   assert.equal(refused.status, 429);
   assert.match(refused.body.error, /^MAX_POLICY_VERSIONS: expected at most 2 policy versions/);
+  assert.equal((await publish("v2")).status, 409); // a pipeline learns that its version is stored
   assert.equal((await app.post("/api/public/policies/v1/activate", {})).status, 200);
 });
 

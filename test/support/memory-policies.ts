@@ -17,8 +17,8 @@ export class MemoryPolicies implements PolicyStore {
   async publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
     const own = this.#own(organization);
     requireBase(draft, this.activeVersion(organization));
-    checkQuota(quota, own.length);
     const version = freeVersion(draft, (name) => own.some((policy) => policy.version === name));
+    checkQuota(quota, own.length);
     const published = { ...publishedPolicy(organization, version, draft), yaml: draft.yaml };
     const others = draft.activates ? own.map((policy) => ({ ...policy, active: false })) : own;
     this.#policies.set(organization, [published, ...others]);

@@ -92,8 +92,8 @@ export class FilePolicies implements PolicyStore {
     const { changes, versions, records } = state;
     return changes.run(async () => {
       requireBase(draft, state.active?.version ?? "");
-      checkQuota(quota, versions.size);
       const version = freeVersion(draft, (name) => versions.has(name));
+      checkQuota(quota, versions.size);
       const bytes = Buffer.from(draft.yaml, "utf8");
       const policy = publishedPolicy(organization, version, draft);
       const next = { policy, sha256: digestOf(bytes), bytes: bytes.length };

@@ -88,9 +88,9 @@ export class PostgresPolicies implements PolicyStore {
       requireBase(draft, fromText(head?.version ?? ""));
       const last = "SELECT max(number) AS n FROM policy_versions WHERE organization_id = $1";
       const versions = await numberFrom(transaction, last, [organization]); // none is ever removed
-      checkQuota(quota, versions);
       const taken = await takenNames(transaction, organization, draft.version);
       const version = freeVersion(draft, (name) => taken.has(name));
+      checkQuota(quota, versions);
       const bytes = Buffer.from(draft.yaml, "utf8");
       const policy = publishedPolicy(organization, version, draft);
       await transaction.run(

@@ -71,8 +71,8 @@ function morphNode(old: Node, fresh: Node): void {
   morphChildren(old, fresh);
 }
 
-/** Whether the reader sets an attribute, by opening something: also a form, whose fields then become pickers. */
+/** Whether the reader sets an attribute, by opening something: also a form, whose time fields then become pickers. */
 function isReaders(element: Element, name: string): boolean {
-  if (name === "type" && element.nodeName === "INPUT") return true;
+  if (name === "type" && element.getAttribute("type") === "datetime-local") return true;
   return name === "open" && (element.nodeName === "DETAILS" || element.nodeName === "DIALOG");
 }

@@ -14,7 +14,7 @@ import type { RecordedCommand } from "./reasons.ts";
 type Positions = number[];
 
 /** More rules for one command are not listed: the whole document decides it. */
-export const MOST_RULES = 64;
+const MOST_RULES = 64;
 
 /** The rules that can decide a command. */
 export interface Relevant {

@@ -73,7 +73,7 @@ export const rule: DataPage<RuleModel, typeof parameters> = {
 };
 
 /** Renders a rule: its text, and the commands that it decides. */
-export function renderRule(model: RuleModel): Html {
+function renderRule(model: RuleModel): Html {
   const { id, policy, found } = model;
   const shown = found?.rules.find((one) => one.id === id);
   const head = html`<div class="page-head">

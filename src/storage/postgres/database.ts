@@ -48,8 +48,8 @@ export interface DatabaseOptions {
 }
 
 /** The time limits of a short statement and of a search, in milliseconds. */
-export const STATEMENT_MS = 10_000;
-export const SEARCH_MS = 30_000;
+const STATEMENT_MS = 10_000;
+const SEARCH_MS = 30_000;
 
 /** The most requests that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 2_000;

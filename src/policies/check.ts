@@ -1,9 +1,11 @@
 /**
  * Examines documents without blocking the event loop. A document that takes a few milliseconds is
- * examined at once; any other document could take seconds and goes to a thread. The estimated work
- * decides, not the length alone: a short text can contain many tokens, aliases with a large expansion,
- * and many rules to be tried by many tests. Each thread takes a whole processor and much memory, so only
- * two run at a time: one for large documents, and one for small ones, which then need not wait for those.
+ * examined on the event loop, one in each turn, and fewer while connections arrive: a new connection
+ * would wait for all those that came with it. Any other document could take seconds and goes to a
+ * thread. The estimated work decides, not the length alone: a short text can contain many tokens,
+ * aliases with a large expansion, and many rules to be tried by many tests. Each thread takes a whole
+ * processor and much memory, so only two run at a time: one for large documents, and one for small
+ * ones, which then need not wait for those.
  */
 import { BadInput } from "../core/errors.ts";
 import { Turns, type Asker } from "../core/turns.ts";
@@ -21,12 +23,15 @@ const INLINE_STEPS = 500_000;
 /** The limit for small documents, some tenths of a second; 2,000 rules in 130 KiB are below it. */
 const SMALL_STEPS = 50_000_000;
 
+/** The most documents that wait for the event loop; none has more than 125,000 characters. */
+export const MAX_WAITING_INLINE = 512;
 /** The most small documents that wait for their thread. */
 export const MAX_WAITING_SMALL = 32;
 /** The most large documents that wait: each takes up to some seconds of the thread, and a mebibyte while it waits. */
 export const MAX_WAITING_LARGE = 16;
 
 // Shared by the whole process, like its processors.
+const inline = oneAtATime(MAX_WAITING_INLINE);
 const small = oneAtATime(MAX_WAITING_SMALL);
 const large = oneAtATime(MAX_WAITING_LARGE);
 
@@ -143,7 +148,8 @@ async function answer(asker: Asker, question: Question): Promise<Examined> {
   // A document that is too large is refused by its size alone, so it needs no thread.
   if (Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES) return examine(question);
   if (commands.length === 0 && parsingSteps(yaml, INLINE_STEPS) <= INLINE_STEPS) {
-    const examined = examine({ ...question, maxSteps: INLINE_STEPS });
+    const limited = { ...question, maxSteps: INLINE_STEPS };
+    const examined = await inline.run(asker, () => examine(limited));
     if (!examined.isGivenUp) return examined;
   }
   if (parsingSteps(yaml, SMALL_STEPS) <= SMALL_STEPS) {

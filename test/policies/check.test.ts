@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { examineInThread } from "../../src/policies/check-thread.ts";
 import {
   askerOf,
@@ -24,6 +25,18 @@ test("a flat mapping of 400 KiB is valid, and the event loop turns while it is c
   t.after(() => clearInterval(turning));
   assert.deepEqual(await checkDocument(ACME, flatMap), []);
   assert.ok(turns > 3);
+});
+
+test("small documents that arrive together are checked one in each turn of the event loop", async () => {
+  let checked = 0;
+  const checks = Array.from({ length: 3 }, async () => {
+    await checkDocument(ACME, "a: 1");
+    checked++;
+  });
+  await turnOfTheLoop();
+  assert.ok(checked >= 1 && checked < 3);
+  await Promise.all(checks);
+  assert.equal(checked, 3);
 });
 
 test("a large document is examined in a thread just as a small one is here", async () => {

@@ -80,7 +80,7 @@ const said = [
   `| ${grouped(2 * GENERATION.keys)}, ${(2 * GENERATION.characters) / MIB} Mi characters |`,
   `characters of a name | ${grouped(MOST_NAMES)} each; ${LONGEST_NAME} |`,
   `that wait | ${REPLAYS.atOnce}; ${REPLAYS.atOnceOfOne}; ${REPLAYS.waiting}, shared |`,
-  `milliseconds to check | ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
+  `milliseconds to check | ${check.MAX_WAITING_INLINE}; ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
   `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,
   `works on; that wait | ${REDACTION_TRIALS.atOnce}, half of them for one user; ${REDACTION_TRIALS.waiting}, shared |`,
   `drafts of rules that read their events; that wait | ${DRAFT_READS.atOnce}; ${DRAFT_READS.waiting}, shared |`,

@@ -38,7 +38,7 @@ export async function readRows(
   selection: Selection,
   start: number | ListPlace,
   limit: number,
-): Promise<readonly Row[]> {
+): Promise<Row[]> {
   const { filter, moment } = selection;
   const isAfter = typeof start !== "number";
   const to = isAfter ? Math.min(filter.to ?? Infinity, start.timestamp + 1) : filter.to;
@@ -59,7 +59,7 @@ async function readAt(
   selection: Selection,
   offset: number,
   limit: number,
-): Promise<readonly Row[]> {
+): Promise<Row[]> {
   const { organization, filter, moment } = selection;
   const everything = { oldest: -Infinity, newest: Infinity, before: 0 };
   const { oldest, newest, before } = isCounted(filter)
@@ -67,7 +67,7 @@ async function readAt(
     : everything;
   const days = moment.days.filter((day) => day.newest >= oldest && day.oldest <= newest);
   const window = { oldest, newest, days: days.map(({ day }) => day) };
-  return readWindow(database, selection, offset - before, limit, window);
+  return [...(await readWindow(database, selection, offset - before, limit, window))];
 }
 
 function readWindow(
@@ -103,14 +103,15 @@ function readWindow(
 
 /**
  * Yields the lines of rows, joined to pieces; then reads and yields the rows after them. A reader may be slow, and
- * there may be thousands of readers: beside a piece, which its receiver counts, no line stays in memory.
+ * there may be thousands of readers: beside a piece, which its receiver counts, neither lines nor rows stay in memory.
  *
+ * @param read is emptied
  * @param joined makes a piece of lines
  */
 export async function* piecesOf(
   database: Database,
   selection: Selection,
-  read: readonly Row[],
+  read: Row[],
   limit: number,
   joined: (lines: readonly string[]) => Buffer,
 ): AsyncGenerator<Buffer> {
@@ -120,9 +121,7 @@ export async function* piecesOf(
     selection.signal?.throwIfAborted();
     const count = countRead(rows, left) || 1;
     const last = rows[count - 1] as Row;
-    yield last.line === null
-      ? joined([await readLine(database, selection, last)])
-      : joined(takeLines(rows, count));
+    yield joined(takeLines(rows, count) ?? [await readLine(database, selection, last)]);
     left -= count;
     if (left <= 0) return;
     rows = await readRows(database, selection, last, Math.min(left, PORTION_ROWS));
@@ -135,13 +134,12 @@ function countRead(rows: readonly Row[], most: number): number {
   return Math.min(unread === -1 ? rows.length : unread, most);
 }
 
-/** Takes the lines out of the first rows, so that they do not stay in memory with them. */
-function takeLines(rows: readonly Row[], count: number): string[] {
-  return rows.slice(0, count).map((row) => {
-    const line = row.line ?? "";
-    row.line = null;
-    return line;
-  });
+/** Takes the lines of the first rows, and drops all rows; `undefined` if the first line is too long for a portion. */
+function takeLines(rows: Row[], count: number): readonly string[] | undefined {
+  const taken = rows.splice(0).slice(0, count);
+  const lines = taken.flatMap(({ line }) => line ?? []);
+  for (const row of taken) row.line = null; // the last one stays, as the place after which reading goes on
+  return lines.length > 0 ? lines : undefined;
 }
 
 /** Reads a line that is too long for a portion. */

@@ -22,6 +22,7 @@ export const metricsRoutes = [
   route({
     method: "GET",
     path: "/metrics",
+    large: "made",
     surfaces: ["portal"],
     access: "open",
     summary: "Metrics in the Prometheus text format",

@@ -35,7 +35,6 @@ const SHORT = [
   "GET /metadata/catalog/providers",
   "GET /metadata/policy.schema.json",
   "GET /metadata/versions",
-  "GET /metrics",
   "GET /openapi.json",
   "GET /openapi.yaml",
   "GET /organizations/{id}",

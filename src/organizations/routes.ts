@@ -84,6 +84,7 @@ export const organizationRoutes = [
   route({
     method: "GET",
     path: "/organizations/{id}",
+    large: "listed",
     surfaces: ["v1"],
     access: "user",
     summary: "Read an organization",

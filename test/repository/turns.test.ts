@@ -37,7 +37,6 @@ const SHORT = [
   "GET /metadata/versions",
   "GET /openapi.json",
   "GET /openapi.yaml",
-  "GET /organizations/{id}",
   "GET /portal/assets/{hash}/{file}",
   "GET /ready",
   "GET /users/{id}",

@@ -94,6 +94,22 @@ export class Database implements Statements {
   }
 
   /**
+   * Reads in a client's turn, as a change does before it begins its transaction. Without a turn, a burst of changes
+   * would fill the line for connections.
+   */
+  async queryInTurn<Row extends object>(
+    asker: Asker | undefined,
+    ...statement: Statement
+  ): Promise<readonly Row[]> {
+    const endTurn = asker && (await this.#turnOf(asker));
+    try {
+      return await this.query<Row>(...statement);
+    } finally {
+      endTurn?.();
+    }
+  }
+
+  /**
    * Runs one statement in its own transaction.
    *
    * @throws Unavailable saying that the outcome is unknown, if the connection is lost meanwhile

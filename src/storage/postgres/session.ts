@@ -34,7 +34,7 @@ export function plainSession(database: Database): Session {
 /**
  * The unit of work of this engine: a change and its activity entry are committed together or not at all. The
  * transaction begins with the first change, so a handler that hashes a password first does not hold a connection
- * meanwhile. Before that it waits for the client's turn.
+ * meanwhile. Before that it waits for the client's turn, and so does a read before it.
  */
 export function unitOfWork<Stores extends { readonly activity: Pick<ActivityStore, "append"> }>(
   database: Database,
@@ -67,7 +67,7 @@ class Unit implements Session {
   }
 
   readonly query: Session["query"] = (...statement) =>
-    (this.#transaction ?? this.#database).query(...statement);
+    this.#transaction?.query(...statement) ?? this.#database.queryInTurn(this.#asker, ...statement);
 
   async change<T>(work: (transaction: Statements) => Promise<T>): Promise<T> {
     if (this.#transaction) return work(this.#transaction);

@@ -68,6 +68,18 @@ test("a burst of changes of one organization does not hold up others", { skip },
   for (const { status } of await Promise.all(burst)) assert.ok([201, 503].includes(status));
 });
 
+test("a burst of changes that read first does not hold up others", { skip }, async (t) => {
+  const { app, lock, waiting } = await open(t);
+  const end = await lock("LOCK policy_versions");
+  const rollout = { version: "v1", stages: [{ percent: 10 }] };
+  const burst = repeat(3 * POOL, () => app.post("/api/public/rollouts", rollout));
+  await waiting(1);
+  const beat = await app.post("/api/public/fleet/heartbeat", { name: "laptop" });
+  assert.equal(beat.status, 200, beat.text);
+  await end();
+  for (const { status } of await Promise.all(burst)) assert.ok([404, 503].includes(status));
+});
+
 test("a burst of sign-ins from one network does not hold up others", { skip }, async (t) => {
   const { app, lock, waiting } = await open(t, { trustProxy: 1 });
   const signIn = (address: string, password: string) =>

@@ -7,7 +7,7 @@ import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import type { Moment } from "./days.ts";
 import type { Lease } from "./readers.ts";
-import { piecesOf, PORTION_ROWS, readRows, type Selection } from "./rows.ts";
+import { piecesOf, PORTION_ROWS, readPortion, readRows, type Selection } from "./rows.ts";
 import { totalOf } from "./totals.ts";
 
 const COMMA = Buffer.from(",");
@@ -86,7 +86,7 @@ export async function answerExport(
   const selection: Selection = { organization, filter, moment, signal };
   const end = await lease(moment.days);
   const read = async function* (): AsyncGenerator<Buffer> {
-    const rows = await readRows(database, selection, 0, PORTION_ROWS);
+    const rows = await readPortion(database, selection, 0, PORTION_ROWS);
     yield* piecesOf(database, selection, rows, Infinity, withinExport);
   };
   return { total: moment.total, rows: closing(exportPieces(read(), signal), end) };

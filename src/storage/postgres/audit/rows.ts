@@ -4,6 +4,7 @@
  */
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
+import { Turns } from "../../../core/turns.ts";
 import type { Database } from "../database.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, isCounted } from "./conditions.ts";
@@ -13,6 +14,11 @@ import { hoursAt } from "./totals.ts";
 /** The most rows of one portion, and the most text that is read at once. */
 export const PORTION_ROWS = 1_000;
 const PORTION_BYTES = 512 << 10;
+/**
+ * Portions of exports wait for each other, and begin seldom while connections arrive: hundreds of exports would take
+ * every connection to the database, and their rows make each turn of the event loop long.
+ */
+const portions = new Turns({ atOnce: 4, atOnceOfOne: 2, waiting: Infinity });
 /** A search with at most this many matches sorts all of them; a larger search scans from the newest row on. */
 const FEW = 5_000;
 
@@ -51,6 +57,21 @@ export async function readRows(
     if (rows.length === limit) break;
   }
   return rows;
+}
+
+/** Reads the next rows of an answer that is being sent, when its organization's turn has come. */
+export async function readPortion(
+  database: Database,
+  selection: Selection,
+  start: number | ListPlace,
+  limit: number,
+): Promise<Row[]> {
+  const end = await portions.wait([selection.organization], selection.signal);
+  try {
+    return await readRows(database, selection, start, limit);
+  } finally {
+    end();
+  }
 }
 
 /** Reads rows after an offset. Skips whole hours if the counters have the number of their matches. */
@@ -124,7 +145,7 @@ export async function* piecesOf(
     yield joined(takeLines(rows, count) ?? [await readLine(database, selection, last)]);
     left -= count;
     if (left <= 0) return;
-    rows = await readRows(database, selection, last, Math.min(left, PORTION_ROWS));
+    rows = await readPortion(database, selection, last, Math.min(left, PORTION_ROWS));
   }
 }
 

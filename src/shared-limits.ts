@@ -23,11 +23,15 @@ const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
 /** Large batches that are stored at a time, and that wait as parsed JSON. */
 export const LARGE_BATCHES = { atOnce: 4, atOnceOfOne: 2, waiting: 64 };
 
+/** Smaller batches that are drafted at a time, and that wait, each with at most some 100 KiB of parsed JSON. */
+export const BATCHES = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, areShort: true } as const;
+
 /** The turns of work behind single routes. */
 export function turnsOfWork() {
   return {
     longLines: new Turns(LONG_LINES),
     largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
+    batches: new Turns(BATCHES, "Too many batches are being stored: try again"),
     replays: new Turns(REPLAYS, "Too many replays are under way: try again"),
     redactionTrials: new Turns(REDACTION_TRIALS, "Too many texts are being redacted: try again"),
     draftReads: new Turns(DRAFT_READS, "Too many drafts: try again"),

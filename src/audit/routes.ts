@@ -38,6 +38,7 @@ export interface IngestNeeds {
   readonly maxBatchEvents: number;
   readonly quotas: Pick<Quotas, "auditBytes">;
   readonly largeBatches: Turns;
+  readonly batches: Turns;
   readonly redaction: Pick<EventRedaction, "redactorFor" | "count">;
 }
 
@@ -57,6 +58,12 @@ interface Report {
  * become some hundred bytes of an event.
  */
 export const LARGE_BATCH_EVENTS = 1_000;
+
+/**
+ * Events of other batches are drafted in turns, if they are more than this. Drafted side by side, in slices, the batches of
+ * thousands of connections would all be in memory until the last one ends.
+ */
+export const SHORT_BATCH_EVENTS = 64;
 
 /**
  * Trials of redaction that run at a time, that run for one user, and that wait, each with its text. A text of a mebibyte
@@ -168,17 +175,22 @@ export const auditRoutes = [
     replies: { 202: { anyOf: [auditEvent, auditBatchResult] } },
     refuses: [400, 413, 500],
     handle({ organization, actor, surface, body, client }, needs: Needs) {
-      const { audit, now, ids, maxBatchEvents, quotas, largeBatches, redaction } = needs;
+      const { audit, now, ids, maxBatchEvents, quotas, largeBatches, batches, redaction } = needs;
       const { isBatch, events } = body;
+      const isLarge = events.length > LARGE_BATCH_EVENTS;
       if (events.length > maxBatchEvents) {
         throw new TooLarge(`events: expected at most ${maxBatchEvents} in one batch`);
       }
       const take = (redactor: Redactor | undefined): Promise<Reply> => {
         const { count } = redaction;
         const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
-        const drafting = isBatch
-          ? new Yielder().run(draftBatch(events, context))
-          : draftOne(events[0], context);
+        const draftAll = () => new Yielder().run(draftBatch(events, context));
+        const takesTurn = !isLarge && events.length > SHORT_BATCH_EVENTS;
+        const drafting = takesTurn
+          ? batches.run(client, draftAll)
+          : isBatch
+            ? draftAll()
+            : draftOne(events[0], context);
         return later((settle) => {
           const store = ({ drafts, named }: Drafted): void => {
             const done = answering(settle, isBatch, drafts.length);
@@ -189,7 +201,7 @@ export const auditRoutes = [
         });
       };
       const redactor = redaction.redactorFor(organization);
-      if (events.length > LARGE_BATCH_EVENTS) {
+      if (isLarge) {
         return largeBatches.run(client, async () => take(await redactor));
       }
       return redactor instanceof Promise ? redactor.then(take) : take(redactor);

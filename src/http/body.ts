@@ -24,8 +24,11 @@ import { isCustomBody, type CustomBody } from "./route.ts";
  */
 export type BodyDone = (error: unknown, value?: unknown, release?: () => void) => void;
 
-/** Larger bodies are processed in turns. Smaller bodies are single events or usual batches of runtimes. */
-export const LARGE_BODY_BYTES = 256 * 1024;
+/**
+ * Larger bodies are processed in turns: each takes some twenty times its size until it is answered, and there may be
+ * one on each of 10,000 connections. Smaller bodies are single events or usual batches of runtimes.
+ */
+export const LARGE_BODY_BYTES = 16 * 1024;
 /** The memory for inflating one body, in addition to its bytes: zlib's window, its state and a piece of output. */
 const INFLATER_BYTES = 48 * 1024;
 const NO_BODY = "A JSON body is required, {} at least";
@@ -121,7 +124,8 @@ function collect(
   source.on("data", (chunk: Buffer) => {
     if (ended) return; // after a refusal the remaining bytes are read and dropped
     // Most bodies arrive whole in one piece and are not copied.
-    if (pieces.length === 0 && chunk.length === length) return finish(undefined, chunk);
+    const isWhole = pieces.length === 0 && chunk.length === length;
+    if (isWhole && length <= LARGE_BODY_BYTES) return finish(undefined, chunk);
     if (pieces.length + chunk.length > maxBytes) return finish(tooLarge(maxBytes));
     if (!pieces.add(chunk)) finish(tooBusy());
   });

@@ -11,7 +11,7 @@ import { createIds } from "../../src/core/ids.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { Turns } from "../../src/core/turns.ts";
-import { LARGE_BATCHES } from "../../src/shared-limits.ts";
+import { BATCHES, LARGE_BATCHES } from "../../src/shared-limits.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf, NOON } from "./store-suite.ts";
@@ -47,6 +47,7 @@ export async function serveAudit(
     exportTickets: new ExportTickets(now),
     longLines,
     largeBatches: new Turns(LARGE_BATCHES),
+    batches: new Turns(BATCHES),
     redactionTrials: new Turns(REDACTION_TRIALS),
     redaction: new EventRedaction(true, () => [], now),
     now,

@@ -61,6 +61,24 @@ test("large bodies are processed in turns, and small ones overtake them", async 
   assert.deepEqual([budget.inWork, budget.held], [0, 0]);
 });
 
+test("bodies of a usual batch take turns too, even if each arrives in one piece", async (t) => {
+  const settles: Settle[] = [];
+  const budget = new BodyBudget(8 << 20, 64 * KIB);
+  const { open } = await serve(t, [slowRow(settles)], { bodyBudget: budget });
+  const connections = Array.from({ length: 8 }, () => open());
+  for (const connection of connections) connection.post("/slow", jsonOf(20 * KIB));
+  const areWaiting = (): boolean => budget.held >= 5 * 20 * KIB;
+  await until(() => settles.length > 3 || (settles.length === 3 && areWaiting()));
+  assert.equal(settles.length, 3);
+  for (let answered = 0; answered < connections.length; answered++) {
+    await until(() => settles.length > answered);
+    assert.ok(settles.length <= answered + 3, `${settles.length} at a time`);
+    settles[answered]?.(undefined, {});
+  }
+  for (const connection of connections) assert.equal((await connection.next()).status, 200);
+  assert.equal(budget.inWork, 0);
+});
+
 test("a handler that waits without holding the budget lets the next large body begin", async (t) => {
   const settles: Settle[] = [];
   const budget = new BodyBudget(8 << 20, 1 << 20);

@@ -5,7 +5,7 @@ import { later, reply, type Reply } from "../../http/reply.ts";
 import { route, type CustomBody } from "../../http/route.ts";
 import { draftBatch, type DraftContext, type Drafted } from "../drafting.ts";
 import type { RawEvent } from "../ingest.ts";
-import { type IngestNeeds, LARGE_BATCH_EVENTS } from "../routes.ts";
+import { type IngestNeeds, LARGE_BATCH_EVENTS, SHORT_BATCH_EVENTS } from "../routes.ts";
 import { logRecordsOf, type LogRecord } from "./records.ts";
 import { otlpLogs, otlpLogsResult } from "./schema.ts";
 import { toolEvent } from "./tool-events.ts";
@@ -57,7 +57,8 @@ export const otlpRoutes = [
     replies: { 200: otlpLogsResult },
     refuses: [400, 413, 500],
     handle({ organization, actor, surface, body, client }, needs: IngestNeeds) {
-      const { audit, now, ids, maxBatchEvents, quotas, largeBatches, redaction } = needs;
+      const { audit, now, ids, maxBatchEvents, quotas, largeBatches, batches, redaction } = needs;
+      const isLarge = body.length > LARGE_BATCH_EVENTS;
       if (body.length > maxBatchEvents) {
         throw new TooLarge(`resourceLogs: expected at most ${maxBatchEvents} records in one body`);
       }
@@ -65,7 +66,9 @@ export const otlpRoutes = [
         const redactor = await redaction.redactorFor(organization);
         const { count } = redaction;
         const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
-        const { drafted, rejected } = await new Yielder().run(draftRecords(body, context));
+        const draft = () => new Yielder().run(draftRecords(body, context));
+        const takesTurn = !isLarge && body.length > SHORT_BATCH_EVENTS;
+        const { drafted, rejected } = await (takesTurn ? batches.run(client, draft) : draft());
         const { drafts, named } = drafted;
         if (drafts.length === 0) return answer(rejected);
         return later((settle) => {
@@ -73,7 +76,7 @@ export const otlpRoutes = [
           audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
         });
       };
-      return body.length > LARGE_BATCH_EVENTS ? largeBatches.run(client, take) : take();
+      return isLarge ? largeBatches.run(client, take) : take();
     },
   }),
 ];

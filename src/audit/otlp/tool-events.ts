@@ -85,7 +85,9 @@ function idOf(
     resource.get("session.id"),
   ];
   const sorted = [...attributes].sort(([a], [b]) => (a < b ? -1 : 1));
-  const identity = JSON.stringify([name, String(timeUnixNano), source, sorted]);
+  // Of an object it is the JSON: `String` calls its `toString`, which may be any value that was sent.
+  const time = typeof timeUnixNano === "object" ? JSON.stringify(timeUnixNano) : timeUnixNano;
+  const identity = JSON.stringify([name, String(time), source, sorted]);
   return `otlp:${createHash("sha256").update(identity).digest("base64url")}`;
 }
 

@@ -280,3 +280,10 @@ test("while credentials are required, a key that may report is enough, and event
   const { events } = (await own.get("/api/v1/audit", admin)).body;
   assert.equal(events[0].reported_by, body.id);
 });
+
+test("a time that is an object is no time, and the record is stored", async (t) => {
+  const attributes = [{ key: "tool_name", value: { stringValue: "bash" } }];
+  const odd = { timeUnixNano: { toString: 1 }, eventName: "codex.tool_result", attributes };
+  const { events } = await storedOf(t, { resourceLogs: [{ scopeLogs: [{ logRecords: [odd] }] }] });
+  assert.equal(events.length, 1);
+});

@@ -2,6 +2,7 @@ import { areArriving, onQuietTurn } from "./arrivals.ts";
 import type { Awaitable } from "./caller.ts";
 import { SECOND_MS } from "./clock.ts";
 import { Unavailable } from "./errors.ts";
+import { FairLine } from "./fair-line.ts";
 import { FairShare, type Holding, type Party } from "./fair-share.ts";
 import { clearInterval, setInterval } from "./timers.ts";
 
@@ -83,7 +84,7 @@ export const SLOW_SECONDS = 3;
 export class Turns {
   readonly #limits: TurnLimits;
   readonly #refusal: string;
-  readonly #line = new Line();
+  readonly #line = new FairLine<Waiting>();
   readonly #shares = new FairShare<Waiting>();
   readonly #activeOf = new Map<string, number>();
   readonly #begun = new Set<Begun>();
@@ -113,7 +114,7 @@ export class Turns {
     reader?: Reader,
   ): (() => void) | undefined {
     const request: Waiting = { party, begin, refuse, reader };
-    if (!this.#pauses && this.#line.isEmpty && this.#hasRoom(party)) {
+    if (!this.#pauses && this.#line.isEmpty && this.#hasRoom(request)) {
       this.#begin(request);
       return undefined;
     }
@@ -183,7 +184,7 @@ export class Turns {
     }
   }
 
-  #hasRoom = (party: Party): boolean =>
+  #hasRoom = ({ party }: Waiting): boolean =>
     this.#begun.size < this.#limits.atOnce &&
     (this.#activeOf.get(keyOf(party)) ?? 0) < this.#limits.atOnceOfOne;
 
@@ -219,47 +220,6 @@ export class Turns {
     if (!next) return;
     next.holding?.close();
     this.#begin(next);
-  }
-}
-
-/** Waiting requests, grouped by the levels of their parties. A group that was served moves behind its siblings. */
-class Line {
-  readonly #requests = new Set<Waiting>();
-  readonly #groups = new Map<string, Line>();
-
-  get isEmpty(): boolean {
-    return this.#requests.size === 0 && this.#groups.size === 0;
-  }
-
-  add(request: Waiting, depth = 0): void {
-    const key = request.party[depth];
-    if (key === undefined) return void this.#requests.add(request);
-    const group = this.#groups.get(key) ?? new Line();
-    this.#groups.set(key, group);
-    group.add(request, depth + 1);
-  }
-
-  remove(request: Waiting, depth = 0): void {
-    this.#requests.delete(request);
-    const key = request.party[depth];
-    const group = key === undefined ? undefined : this.#groups.get(key);
-    group?.remove(request, depth + 1);
-    if (key !== undefined && group?.isEmpty) this.#groups.delete(key);
-  }
-
-  /** Removes the next request that has room from the line, and returns it. */
-  next(hasRoom: (party: Party) => boolean): Waiting | undefined {
-    for (const [key, group] of this.#groups) {
-      const found = group.next(hasRoom);
-      if (!found) continue;
-      this.#groups.delete(key); // moves the group to the end
-      if (!group.isEmpty) this.#groups.set(key, group);
-      return found;
-    }
-    const [first] = this.#requests; // all of them belong to one party
-    if (first && hasRoom(first.party)) this.#requests.delete(first);
-    else return undefined;
-    return first;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Unavailable } from "../core/errors.ts";
+import { FairLine } from "../core/fair-line.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import { setImmediate } from "../core/timers.ts";
 import { BodyMemory } from "./body-memory.ts";
@@ -13,6 +14,7 @@ export type BodyRoom = Holding<() => void>;
 
 /** A large body that waits until it may be parsed. */
 interface Waiting {
+  readonly party: Party;
   readonly bytes: number;
   readonly start: (release: () => void) => void;
 }
@@ -27,7 +29,7 @@ export class BodyBudget {
   readonly memory: BodyMemory;
   readonly #limit: number;
   readonly #workLimit: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting = new FairLine<Waiting>();
   readonly #shares = new FairShare<() => void>();
   #inWork = 0;
   /** Whether a body has begun in this turn of the event loop. */
@@ -71,20 +73,25 @@ export class BodyBudget {
 
   /**
    * Calls `start` when a large body may be processed: at once if there is room and none has begun in this turn of the
-   * event loop, otherwise in the order of the calls. Call `release` once, when the request is answered.
+   * event loop, otherwise when its sender's turn comes. Call `release` once, when the request is answered.
    */
-  work(bytes: number, start: (release: () => void) => void): void {
-    this.#waiting.push({ bytes, start });
+  work({ party }: Sender, bytes: number, start: (release: () => void) => void): void {
+    this.#waiting.add({ party, bytes, start });
     this.#admit();
   }
 
   /** Begins at most one body in each turn of the event loop, so that other requests are served in between. */
   #admit(): void {
-    const [next] = this.#waiting;
-    if (this.#pauses || !next) return;
+    if (this.#pauses) return;
+    let isFirst = true; // a smaller body does not pass one that waits for room: that could wait for ever
+    const next = this.#waiting.next(({ bytes }) => {
+      const hasRoom = this.#inWork === 0 || this.#inWork + bytes <= this.#workLimit;
+      const begins = isFirst && hasRoom;
+      isFirst = false;
+      return begins;
+    });
+    if (!next) return;
     const { bytes, start } = next;
-    if (this.#inWork > 0 && this.#inWork + bytes > this.#workLimit) return;
-    this.#waiting.shift();
     this.#inWork += bytes;
     this.memory.workOn(bytes);
     this.#pauses = true;

@@ -109,7 +109,7 @@ function collect(
       finish(undefined, bytes);
       return pieces.giveBack(bytes);
     }
-    budget.work(pieces.length, (release) => {
+    budget.work(sender, pieces.length, (release) => {
       if (ended) return release(); // another sender took its room while it waited
       ended = true;
       const bytes = pieces.join();

@@ -96,7 +96,7 @@ test("at most one large body begins in each turn of the event loop", async () =>
   const budget = new BodyBudget(8 << 20);
   let begun = 0;
   for (let body = 0; body < 3; body++) {
-    budget.work(300 * KIB, (release) => {
+    budget.work(SENDER, 300 * KIB, (release) => {
       begun++;
       release();
     });
@@ -105,6 +105,28 @@ test("at most one large body begins in each turn of the event loop", async () =>
     assert.equal(begun, expected);
     await turn();
   }
+});
+
+test("a sender of many bodies delays another one by a body, and a smaller body passes no larger one", async () => {
+  const budget = new BodyBudget(8 << 20, 1 << 20);
+  const order: string[] = [];
+  const send = (address: string, bytes: number): void =>
+    budget.work({ party: ["public", "default", address] }, bytes, (release) => {
+      order.push(`${address} ${bytes / KIB}`);
+      setImmediate(release);
+    });
+  for (let i = 0; i < 4; i++) send("10.0.0.1", 300 * KIB);
+  send("10.0.0.2", 1_025 * KIB);
+  send("10.0.0.2", 20 * KIB);
+  for (let i = 0; i < 20; i++) await turn();
+  assert.deepEqual(order, [
+    "10.0.0.1 300",
+    "10.0.0.1 300",
+    "10.0.0.2 1025",
+    "10.0.0.1 300",
+    "10.0.0.2 20",
+    "10.0.0.1 300",
+  ]);
 });
 
 test("the blocks of large bodies are lent and returned, and the memory of a flood is freed", () => {
@@ -146,7 +168,7 @@ test("a body that arrives in pieces of any size is joined as it was sent", () =>
 test("the garbage collector gets hints after large bodies, not after usual ones", async () => {
   const budget = new BodyBudget(64 << 20, 8 << 20);
   const work = async (bytes: number): Promise<void> => {
-    budget.work(bytes, (release) => release());
+    budget.work(SENDER, bytes, (release) => release());
     await turn();
   };
   for (let i = 0; i < 8; i++) await work(1 << 19);

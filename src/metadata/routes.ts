@@ -133,6 +133,7 @@ export const metadataRoutes = [
   route({
     ...DOCUMENT,
     path: "/openapi.yaml",
+    large: "made",
     summary: "Read the OpenAPI document as YAML",
     description:
       "The document is computed from the route table. While `REQUIRE_AUTH` is true, operations of `/api/v1` are not documented as anonymous.",
@@ -148,6 +149,7 @@ export const metadataRoutes = [
   route({
     ...DOCUMENT,
     path: "/openapi.json",
+    large: "made",
     summary: "Read the OpenAPI document as JSON",
     description: "The same document as `/openapi.yaml`.",
     ...KEPT_TEXT_HEADERS,

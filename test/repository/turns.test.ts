@@ -35,8 +35,6 @@ const SHORT = [
   "GET /metadata/catalog/providers",
   "GET /metadata/policy.schema.json",
   "GET /metadata/versions",
-  "GET /openapi.json",
-  "GET /openapi.yaml",
   "GET /portal/assets/{hash}/{file}",
   "GET /ready",
   "GET /users/{id}",

@@ -74,10 +74,17 @@ export class BodyBudget {
   /**
    * Calls `start` when a large body may be processed: at once if there is room and none has begun in this turn of the
    * event loop, otherwise when its sender's turn comes. Call `release` once, when the request is answered.
+   *
+   * @returns cancels a turn that has not begun
    */
-  work({ party }: Sender, bytes: number, start: (release: () => void) => void): void {
-    this.#waiting.add({ party, bytes, start });
+  work({ party }: Sender, bytes: number, start: (release: () => void) => void): () => void {
+    const body = { party, bytes, start };
+    this.#waiting.add(body);
     this.#admit();
+    return () => {
+      this.#waiting.remove(body);
+      this.#admit();
+    };
   }
 
   /** Begins at most one body in each turn of the event loop, so that other requests are served in between. */

@@ -94,9 +94,11 @@ function collect(
   done: BodyDone,
 ): void {
   let ended = false;
+  let cancelTurn: (() => void) | undefined;
   const finish = (error: unknown, bytes?: Buffer): void => {
     if (ended) return;
     ended = true;
+    cancelTurn?.(); // another sender may take its room while it waits
     pieces.free();
     if (bytes) parse(bytes, mendsTexts, done);
     else done(error);
@@ -109,8 +111,7 @@ function collect(
       finish(undefined, bytes);
       return pieces.giveBack(bytes);
     }
-    budget.work(sender, pieces.length, (release) => {
-      if (ended) return release(); // another sender took its room while it waited
+    cancelTurn = budget.work(sender, pieces.length, (release) => {
       ended = true;
       const bytes = pieces.join();
       pieces.free();

@@ -110,7 +110,7 @@ test("at most one large body begins in each turn of the event loop", async () =>
 test("a sender of many bodies delays another one by a body, and a smaller body passes no larger one", async () => {
   const budget = new BodyBudget(8 << 20, 1 << 20);
   const order: string[] = [];
-  const send = (address: string, bytes: number): void =>
+  const send = (address: string, bytes: number) =>
     budget.work({ party: ["public", "default", address] }, bytes, (release) => {
       order.push(`${address} ${bytes / KIB}`);
       setImmediate(release);

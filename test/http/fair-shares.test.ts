@@ -115,7 +115,7 @@ test("a waiting body can lose its room too, and the turns continue", async (t) =
     holdsBody: true,
     handle: () => later((settle) => settles.push(settle)),
   });
-  const budget = new BodyBudget(1000 * KIB, 300 * KIB);
+  const budget = new BodyBudget(1000 * KIB, 700 * KIB);
   const served = await serve(t, [echo, slow], { bodyBudget: budget });
   const [working, waiting] = [served.open(ATTACKER), served.open(ATTACKER)];
   working.post("/api/public/slow", jsonOf(400 * KIB));

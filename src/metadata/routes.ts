@@ -112,7 +112,11 @@ export const metadataRoutes = [
     summary: "List the operations",
     description: "The list is computed from the route table, as the OpenAPI document is.",
     replies: { 200: metadataApis },
-    handle: (_, { description }: Needs) => apisDocument(description),
+    handle: (_, { description }: Needs) =>
+      json(
+        200,
+        keptText(description, "apis", () => JSON.stringify(apisDocument(description))).body,
+      ),
   }),
   route({
     ...DOCUMENT,

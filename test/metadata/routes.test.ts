@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { JsonReply, TextReply } from "../../src/http/reply.ts";
+import { apisDocument } from "../../src/metadata/documents.ts";
 import { metadataRoutes } from "../../src/metadata/routes.ts";
 import { describeService } from "../support/service-description.ts";
 
@@ -72,6 +73,16 @@ test("the OpenAPI document follows a base URL that changes", () => {
   assert.equal(server(), "https://one.test");
   baseUrl = "https://two.test";
   assert.equal(server(), "https://two.test");
+});
+
+// A burst of requests for it held up everybody while each made the list of all operations again.
+test("the list of operations is made once", () => {
+  const [first, second] = [textAnswer("/metadata/apis"), textAnswer("/metadata/apis")];
+  assert.equal(first.body, second.body);
+  assert.deepEqual(
+    JSON.parse(String(first.body)),
+    structuredClone(apisDocument(needs.description)),
+  );
 });
 
 test("health is ok and names the edition", async () => {

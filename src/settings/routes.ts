@@ -52,8 +52,9 @@ export const settingsRoutes = [
     },
     async handle({ organization, body, note }, { settings, audit, config, redaction }: Needs) {
       checkOwnRules(body);
-      const usage = await audit.usage(organization);
       await settings.replace(organization, body, (before) => note(differences(before, body)));
+      // After the change, hence in the client's turn: a burst of these reads would take every connection.
+      const usage = await audit.usage(organization);
       redaction.forget(organization);
       return settingsAnswer(organization, body, usage, config);
     },

@@ -80,6 +80,21 @@ test("a burst of changes that read first does not hold up others", { skip }, asy
   for (const { status } of await Promise.all(burst)) assert.ok([404, 503].includes(status));
 });
 
+test("a burst of replaced settings does not hold up others", { skip }, async (t) => {
+  const { app, lock, waiting } = await open(t);
+  const admin = await app.asUser(ADMIN);
+  const end = await lock("LOCK audit_heads");
+  const burst = repeat(3 * POOL, () => app.put("/api/v1/settings", { settings: [] }, admin));
+  await waiting(1);
+  // Enough for the whole burst to have arrived.
+  for (let n = 0; n < 3 * POOL; n++) {
+    const beat = await app.post("/api/public/fleet/heartbeat", { name: `laptop${n}` });
+    assert.equal(beat.status, 200, beat.text);
+  }
+  await end();
+  for (const { status } of await Promise.all(burst)) assert.ok([200, 503].includes(status));
+});
+
 test("a burst of sign-ins from one network does not hold up others", { skip }, async (t) => {
   const { app, lock, waiting } = await open(t, { trustProxy: 1 });
   const signIn = (address: string, password: string) =>

@@ -1,6 +1,7 @@
 /**
  * Stores events in groups: events that arrive while two transactions are under way go into the next one together.
- * So thousands of requests share one round trip, one lock of the organization and one sync.
+ * So thousands of requests share one round trip, one lock of the organization and one sync. Organizations take turns,
+ * so the events of one do not wait for all that another has sent.
  */
 import { answerAllowance, longAnswer } from "../../../audit/long-answer.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
@@ -15,6 +16,7 @@ import type { Partitions } from "./partitions.ts";
 import { newEventOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
+import { WaitingAppends } from "./waiting-appends.ts";
 
 /** Two transactions: while the database commits one, it already reads the next. */
 const MOST_UNDER_WAY = 2;
@@ -61,7 +63,7 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #counts = { stored: 0, repeated: 0, failed: 0, pending: 0, pendingBytes: 0 };
-  #waiting: Append[] = [];
+  readonly #waiting = new WaitingAppends<Append>();
   /** The keys of the named events that are under way. */
   readonly #flying = new Set<string>();
   #appends = 0;
@@ -105,7 +107,7 @@ export class GroupCommit {
         ended(error, json);
       };
       const allowance = answerAllowance(events);
-      this.#waiting.push({ organization, events: prepared, bytes, allowance, stored: left });
+      this.#waiting.add({ organization, events: prepared, bytes, allowance, stored: left });
       this.#send();
     };
     const preparing = new Yielder().run(prepare(events, named));
@@ -125,7 +127,7 @@ export class GroupCommit {
   }
 
   #send(): void {
-    while (this.#underWay < MOST_UNDER_WAY && this.#waiting.length > 0) {
+    while (this.#underWay < MOST_UNDER_WAY && !this.#waiting.isEmpty) {
       const group = this.#nextGroup();
       if (group.length === 0) return;
       const keys = group.flatMap(({ events }) => events.flatMap(({ key }) => key ?? []));
@@ -140,17 +142,16 @@ export class GroupCommit {
     }
   }
 
-  /** The next group. It ends before an event whose id is under way, since either transaction could commit first. */
+  /** The next group. An event whose id is under way is not in it, since either transaction could commit first. */
   #nextGroup(): readonly Append[] {
     let [count, events, bytes] = [0, 0, 0];
-    for (const append of this.#waiting) {
-      if (append.events.some(({ key }) => key !== undefined && this.#flying.has(key))) break;
-      events += append.events.length;
-      bytes += append.bytes;
-      if (count > 0 && (events > GROUP_EVENTS || bytes > GROUP_BYTES)) break;
-      count++;
-    }
-    return this.#waiting.splice(0, count);
+    return this.#waiting.next((append) => {
+      if (append.events.some(({ key }) => key !== undefined && this.#flying.has(key))) return false;
+      const [allEvents, allBytes] = [events + append.events.length, bytes + append.bytes];
+      if (count > 0 && (allEvents > GROUP_EVENTS || allBytes > GROUP_BYTES)) return false;
+      [count, events, bytes] = [count + 1, allEvents, allBytes];
+      return true;
+    });
   }
 
   /** Refuses the appends whose answers would be too long, before anything is stored. Returns the other appends. */

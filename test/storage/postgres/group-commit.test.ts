@@ -1,0 +1,71 @@
+/** The order in which waiting events are sent to the database. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { AuditEvent } from "../../../src/audit/schema.ts";
+import { GroupCommit } from "../../../src/storage/postgres/audit/group-commit.ts";
+import type { Partitions } from "../../../src/storage/postgres/audit/partitions.ts";
+import type { Database } from "../../../src/storage/postgres/database.ts";
+
+const BATCH_EVENTS = 1_000;
+const TIME = "2026-11-20T20:30:00.000Z";
+
+function eventOf(organization: string, id: string): AuditEvent {
+  const event = { id, organization_id: organization, command: "ls", timestamp: TIME };
+  return { ...event, ingested_at: TIME, ai: false, status: "COMPLETED" } as unknown as AuditEvent;
+}
+
+/** A commit over a database that answers when `answer` is called. Each call answers the oldest group. */
+function open(): {
+  readonly commit: GroupCommit;
+  /** The number of events of each organization in the groups that were sent. */
+  readonly groups: readonly Readonly<Record<string, number>>[];
+  answer(): Promise<void>;
+} {
+  const groups: Record<string, number>[] = [];
+  const unanswered: (() => void)[] = [];
+  let arrived = (): void => {};
+  const database = {
+    query(_: string, [, , organizations]: readonly unknown[]) {
+      const names = String(organizations).match(/[a-z]+/g) ?? [];
+      const counts: Record<string, number> = {};
+      for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+      groups.push(counts);
+      arrived();
+      return new Promise((resolve) => unanswered.push(() => resolve([])));
+    },
+  } as unknown as Database;
+  const partitions = { ensure: () => Promise.resolve() } as unknown as Partitions;
+  const commit = new GroupCommit({ database, partitions, isRelaxed: false, grown: () => {} });
+  return {
+    commit,
+    groups,
+    async answer() {
+      while (unanswered.length === 0) await new Promise<void>((resolve) => (arrived = resolve));
+      unanswered.shift()?.();
+    },
+  };
+}
+
+function append(commit: GroupCommit, organization: string, count: number): Promise<void> {
+  const events = Array.from({ length: count }, (_, n) => eventOf(organization, `${n}`));
+  return new Promise((resolve, reject) => {
+    const stored = (error: unknown): void => (error === null ? resolve() : reject(error as Error));
+    commit.append(organization, events, stored, new Set());
+  });
+}
+
+test("events do not wait for all that another organization has sent", async () => {
+  const { commit, groups, answer } = open();
+  const noisy = Array.from({ length: 12 }, () => append(commit, "noisy", BATCH_EVENTS));
+  while (commit.figures.pending < 12 * BATCH_EVENTS) await setImmediate();
+  const quiet = append(commit, "quiet", 1);
+  const other = append(commit, "other", 1);
+  let isAnswered = false;
+  const all = Promise.all([...noisy, quiet, other]).then(() => (isAnswered = true));
+  while (!isAnswered) await Promise.race([answer(), all]);
+  const first = (name: string) => groups.findIndex((group) => group[name] !== undefined);
+  assert.ok(first("quiet") <= 2 && first("other") <= 2, JSON.stringify(groups));
+  const total = groups.reduce((sum, { noisy: count = 0 }) => sum + count, 0);
+  assert.equal(total, 12 * BATCH_EVENTS);
+});

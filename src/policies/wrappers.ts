@@ -110,8 +110,9 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
   for (let at = 1; at < words.length; at++) {
     const { raw, value, bare } = words[at] as Word;
     const isOption = value.startsWith("-");
-    if (isOption && /^-(?:\w*S|-split-string)/.test(value)) {
-      const attached = value.replace(/^-(?:\w*?S|-split-string=?)/, "");
+    // In `-uS` and `-CS`, the letter is the value of an option.
+    if (isOption && /^-(?:[iv0]*S|-split-string)/.test(value)) {
+      const attached = value.replace(/^-(?:[iv0]*S|-split-string=?)/, "");
       const script = [{ raw, value: attached, bare }, ...words.slice(at + 1)];
       // Its escapes and variables differ from those of a shell.
       const isPlain = script.every((word) => /^[\w \t\n./=-]*$/.test(word.value));
@@ -140,11 +141,13 @@ function xargsCommand(words: readonly Word[]): readonly Inner[] {
   const { at, isUnclear } = optionsOf(words, XARGS);
   if (at >= words.length) return innersAt(words, at, isUnclear);
   const options = words.slice(1, at).map(({ value }) => value);
-  const index = options.findIndex((value) => /^-[0rtx]*I/.test(value));
+  const isMark = (value: string): boolean => /^-[0rtx]*I/.test(value);
+  const index = options.findIndex(isMark);
   const attached = options[index]?.replace(/^-[0rtx]*I/, "");
   const mark = attached === "" ? options[index + 1] : attached;
-  // Letters could hide that the input replaces the program or its first arguments.
-  const isHidden = mark !== undefined && !/^[^\w\s./-]+$/.test(mark);
+  // Letters could hide that the input replaces the program or its first arguments, and so could a second mark, which wins.
+  const isSecond = options.slice(index + 1).some(isMark);
+  const isHidden = mark !== undefined && (isSecond || !/^[^\w\s./-]+$/.test(mark));
   const own = words.slice(at).map((word) => withMark(word, mark));
   return innersAt([...own, MORE], 0, isUnclear || isHidden);
 }

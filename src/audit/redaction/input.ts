@@ -13,6 +13,7 @@ const SUDO = String.raw`(?:sudo\s{1,4}(?:-\S{1,20}\s{1,4}){0,3})?`;
 const PROGRAM = String.raw`${SUDO}(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
 /** A part of a command that reads a secret. */
 const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
+const HERE_DOCUMENT = String.raw`<<-?\s{0,2}["'\\]?\w{1,40}["']?[ \t]{0,4}`;
 
 export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
@@ -65,10 +66,20 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "here-document",
-    ["kinit ", "cryptsetup ", "passwd "],
-    String.raw`(?:kinit|cryptsetup|passwd)\s[^\n;|&<]{0,200}<<-?\s{0,2}["']?\w{1,40}["']?\n`,
-    ["kinit ada <<EOF\nhunter2\nEOF"],
-    ["cat <<EOF\nhunter2\nEOF"],
+    ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],
+    String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|[^\n|]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
+    [
+      "kinit ada <<EOF\nhunter2\nEOF",
+      "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",
+      "gh auth login --with-token <<-EOF 2> log\n\thunter2\nEOF",
+      "cat <<EOF | docker login -u ada --password-stdin reg.io\nhunter2\nEOF",
+    ],
+    [
+      "cat <<EOF\nhunter2\nEOF",
+      "cat <<EOF | tee x\nhello\nEOF",
+      "docker login --password-stdin <<EOF\n$PASS\nEOF",
+      "prettier --stdin <<EOF\nhello\nEOF",
+    ],
   ),
   valueAt(
     "printed-secret",

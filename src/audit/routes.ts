@@ -63,7 +63,7 @@ export const LARGE_BATCH_EVENTS = 1_000;
  * Events of other batches are drafted in turns, if they are more than this. Drafted side by side, in slices, the batches of
  * thousands of connections would all be in memory until the last one ends.
  */
-export const SHORT_BATCH_EVENTS = 64;
+export const SHORT_BATCH_EVENTS = 8;
 
 /**
  * Trials of redaction that run at a time, that run for one user, and that wait, each with its text. A text of a mebibyte

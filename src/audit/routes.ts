@@ -54,16 +54,11 @@ interface Report {
 }
 
 /**
- * Larger batches take turns. Their number of events counts, not the size of the body: ten bytes of a body can
- * become some hundred bytes of an event.
+ * Larger batches take turns until they are stored, others while they are drafted: drafted side by side, those of
+ * thousands of connections would all be in memory until the last one ends. Their number of events counts, not the
+ * size of the body: ten bytes of a body can become some hundred bytes of an event.
  */
 export const LARGE_BATCH_EVENTS = 1_000;
-
-/**
- * Events of other batches are drafted in turns, if they are more than this. Drafted side by side, in slices, the batches of
- * thousands of connections would all be in memory until the last one ends.
- */
-export const SHORT_BATCH_EVENTS = 8;
 
 /**
  * Trials of redaction that run at a time, that run for one user, and that wait, each with its text. A text of a mebibyte
@@ -184,13 +179,9 @@ export const auditRoutes = [
       const take = (redactor: Redactor | undefined): Promise<Reply> => {
         const { count } = redaction;
         const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
-        const draftAll = () => new Yielder().run(draftBatch(events, context));
-        const takesTurn = !isLarge && events.length > SHORT_BATCH_EVENTS;
-        const drafting = takesTurn
-          ? batches.run(client, draftAll)
-          : isBatch
-            ? draftAll()
-            : draftOne(events[0], context);
+        const draft = () =>
+          isBatch ? new Yielder().run(draftBatch(events, context)) : draftOne(events[0], context);
+        const drafting = isBatch && !isLarge ? batches.run(client, draft) : draft();
         return later((settle) => {
           const store = ({ drafts, named }: Drafted): void => {
             const done = answering(settle, isBatch, drafts.length);

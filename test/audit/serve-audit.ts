@@ -22,6 +22,8 @@ const rows = [...auditRoutes, ...eventRoutes, ...auditExportRoutes, ...auditStre
 export interface ServedAudit extends Served {
   readonly store: MemoryAudit;
   readonly streams: AuditStreams;
+  /** The turns of batches that are drafted. */
+  readonly batches: Turns;
   /** Moves the clock of tickets forward. */
   advance(ms: number): void;
   /** Stores an event of the organization of all callers here. */
@@ -39,6 +41,7 @@ export async function serveAudit(
   let time = NOON;
   const now = () => time;
   const streams = new AuditStreams(limits);
+  const batches = new Turns(BATCHES);
   const services: NeedsOf<typeof auditRoutes> &
     NeedsOf<typeof auditExportRoutes> &
     NeedsOf<typeof auditStreamRoutes> = {
@@ -47,7 +50,7 @@ export async function serveAudit(
     exportTickets: new ExportTickets(now),
     longLines,
     largeBatches: new Turns(LARGE_BATCHES),
-    batches: new Turns(BATCHES),
+    batches,
     redactionTrials: new Turns(REDACTION_TRIALS),
     redaction: new EventRedaction(true, () => [], now),
     now,
@@ -64,6 +67,7 @@ export async function serveAudit(
     ...served,
     store,
     streams,
+    batches,
     advance: (ms) => void (time += ms),
     async add(fields) {
       const event = auditEventOf({ organization_id: "default", ...fields });

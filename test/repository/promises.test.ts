@@ -4,11 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
 import { LONGEST_OF_RESOURCE } from "../../src/audit/otlp/records.ts";
-import {
-  LARGE_BATCH_EVENTS,
-  REDACTION_TRIALS,
-  SHORT_BATCH_EVENTS,
-} from "../../src/audit/routes.ts";
+import { LARGE_BATCH_EVENTS, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 import * as text from "../../src/audit/event-fields.ts";
 import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
 import * as tickets from "../../src/audit/tickets.ts";
@@ -73,7 +69,7 @@ const said = [
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${shared.LARGE_BATCHES.atOnce}, half of them for one user; ${shared.LARGE_BATCHES.waiting}, shared |`,
-  `| batches of ${SHORT_BATCH_EVENTS + 1} to ${grouped(LARGE_BATCH_EVENTS)} events that are prepared at a time; that wait | ${shared.BATCHES.atOnce}; ${grouped(shared.BATCHES.waiting)}, shared |`,
+  `| other batches that are prepared at a time; that wait | ${shared.BATCHES.atOnce}; ${grouped(shared.BATCHES.waiting)}, shared |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
   `above ${longJson.LONG_JSON_BYTES / KIB} KiB different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
   `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_NODE_DEPTH} |`,

@@ -5,7 +5,7 @@ import { later, reply, type Reply } from "../../http/reply.ts";
 import { route, type CustomBody } from "../../http/route.ts";
 import { draftBatch, type DraftContext, type Drafted } from "../drafting.ts";
 import type { RawEvent } from "../ingest.ts";
-import { type IngestNeeds, LARGE_BATCH_EVENTS, SHORT_BATCH_EVENTS } from "../routes.ts";
+import { type IngestNeeds, LARGE_BATCH_EVENTS } from "../routes.ts";
 import { logRecordsOf, type LogRecord } from "./records.ts";
 import { otlpLogs, otlpLogsResult } from "./schema.ts";
 import { toolEvent } from "./tool-events.ts";
@@ -67,8 +67,7 @@ export const otlpRoutes = [
         const { count } = redaction;
         const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
         const draft = () => new Yielder().run(draftRecords(body, context));
-        const takesTurn = !isLarge && body.length > SHORT_BATCH_EVENTS;
-        const { drafted, rejected } = await (takesTurn ? batches.run(client, draft) : draft());
+        const { drafted, rejected } = await (isLarge ? draft() : batches.run(client, draft));
         const { drafts, named } = drafted;
         if (drafts.length === 0) return answer(rejected);
         return later((settle) => {

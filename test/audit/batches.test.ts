@@ -3,9 +3,10 @@ import { test } from "node:test";
 import { LARGE_BATCH_EVENTS } from "../../src/audit/routes.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import type { Stored } from "../../src/audit/store.ts";
+import { BATCHES } from "../../src/shared-limits.ts";
 import { until } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
-import { serveAudit } from "./serve-audit.ts";
+import { serveAudit, type ServedAudit } from "./serve-audit.ts";
 
 /** A store that stores each batch when the test says so. */
 class WaitingAudit extends MemoryAudit {
@@ -18,18 +19,23 @@ class WaitingAudit extends MemoryAudit {
   }
 }
 
+/** Sends a body on a new connection. */
+function send(app: ServedAudit, value: unknown, address?: string) {
+  const body = JSON.stringify(value);
+  const connection = app.open(address);
+  connection.send(
+    ...["POST /api/public/audit HTTP/1.1", "Host: test", "Content-Type: application/json"],
+    ...[`Content-Length: ${body.length}`, "", body],
+  );
+  return connection.next();
+}
+
+const batchOf = (count: number) => ({ events: Array(count).fill({ ai: true }) });
+
 test("few large batches are stored at a time, and other reports do not wait for them", async (t) => {
   const store = new WaitingAudit();
   const app = await serveAudit(t, {}, store);
-  const report = (count: number, address?: string) => {
-    const body = JSON.stringify({ events: Array(count).fill({ ai: true }) });
-    const connection = app.open(address);
-    connection.send(
-      ...["POST /api/public/audit HTTP/1.1", "Host: test", "Content-Type: application/json"],
-      ...[`Content-Length: ${body.length}`, "", body],
-    );
-    return connection.next();
-  };
+  const report = (count: number, address?: string) => send(app, batchOf(count), address);
   const large = LARGE_BATCH_EVENTS + 1;
   const answers = Array.from({ length: 6 }, () => report(large));
   await until(() => app.requests.length === 6);
@@ -46,4 +52,18 @@ test("few large batches are stored at a time, and other reports do not wait for 
     store.batches[stored]?.store();
   }
   for (const answer of answers) assert.equal((await answer).status, 202);
+});
+
+test("batches wait for their turn to be drafted, and single events do not wait for them", async (t) => {
+  const app = await serveAudit(t);
+  const ends = await Promise.all(
+    Array.from({ length: BATCHES.atOnce }, () => app.batches.wait(["public", "default", "other"])),
+  );
+  let isAnswered = false;
+  const batch = send(app, batchOf(2)).finally(() => (isAnswered = true));
+  await until(() => app.requests.length === 1);
+  assert.equal((await send(app, { command: "ls" })).status, 202);
+  assert.equal(isAnswered, false);
+  for (const end of ends) end();
+  assert.equal((await batch).status, 202);
 });

@@ -90,7 +90,8 @@ test("a version is not stored if the credentials ended while it was checked", as
   const [publish] = publishRoutes;
   let published = 0;
   const party = ["v1", "default", "a"];
-  const client = { party, gone: new AbortController().signal, acceptance: () => () => false };
+  const { signal: gone } = new AbortController();
+  const client = { party, gone, recheck: () => {}, acceptance: () => () => false };
   const input = {
     ...{ organization: "default", surface: "v1", actor: undefined, client, note: () => {} },
     body: { yaml: OPEN, version: "v1" },

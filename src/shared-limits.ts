@@ -1,6 +1,6 @@
 /** How much memory and work all requests share at a time, and how much work may wait. */
 import { REDACTION_TRIALS } from "./audit/routes.ts";
-import { SHORT_ANSWERS, Turns } from "./core/turns.ts";
+import { SHORT_ANSWERS, Turns, type TurnLimits } from "./core/turns.ts";
 import { DRAFT_READS } from "./portal/server/draft-routes.ts";
 import { REPLAYS } from "./replay/replay.ts";
 
@@ -24,7 +24,7 @@ const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
 export const LARGE_BATCHES = { atOnce: 4, atOnceOfOne: 2, waiting: 64 };
 
 /** Smaller batches that are drafted at a time, and that wait, each with at most some 100 KiB of parsed JSON. */
-export const BATCHES = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, areShort: true } as const;
+export const BATCHES: TurnLimits = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, areShort: true };
 
 /** The turns of work behind single routes. */
 export function turnsOfWork() {

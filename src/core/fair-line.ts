@@ -1,9 +1,9 @@
 import type { Party } from "./fair-share.ts";
 
-/** A line of waiting requests. Turns go round between surfaces, within these between organizations, then addresses. */
+/** A line of waiting requests. Turns go round by the first part of their parties, within one by the second, and so on. */
 export class FairLine<T extends { readonly party: Party }> {
   readonly #requests = new Set<T>();
-  /** By surface, organization or address. A group that was served moves behind its siblings. */
+  /** By the next part of the party. A group that was served moves behind its siblings. */
   readonly #groups = new Map<string, FairLine<T>>();
 
   get isEmpty(): boolean {

@@ -8,15 +8,15 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditFigures } from "../../../engine.ts";
 import type { Stored } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
+import { FairLine } from "../../../core/fair-line.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import { codeOf, isToRepeat } from "../faults.ts";
 import { repeatedly } from "../repeat.ts";
 import type { Partitions } from "./partitions.ts";
-import { newEventOf, type NewEvent } from "./records.ts";
+import { newEventsOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
-import { WaitingAppends } from "./waiting-appends.ts";
 
 /** Two transactions: while the database commits one, it already reads the next. */
 const MOST_UNDER_WAY = 2;
@@ -26,7 +26,6 @@ const GROUP_BYTES = 8 << 20;
 /** The limits of what waits; further appends are refused. */
 const MOST_WAITING = 20_000;
 const MOST_WAITING_BYTES = 256 << 20;
-const EVENTS_AT_ONCE = 256;
 const NO_PARTITION = "23514";
 
 /** The lines of known events are read in parts of this size. A larger append is read alone. */
@@ -34,7 +33,7 @@ const PART_BYTES = 8 << 20;
 
 /** The events of one call. All of them are stored, or none. */
 interface Append {
-  readonly organization: string;
+  readonly party: readonly [organization: string];
   readonly events: readonly NewEvent[];
   readonly bytes: number;
   /** The most bytes of the answer. */
@@ -63,7 +62,7 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #counts = { stored: 0, repeated: 0, failed: 0, pending: 0, pendingBytes: 0 };
-  readonly #waiting = new WaitingAppends<Append>();
+  readonly #waiting = new FairLine<Append>();
   /** The keys of the named events that are under way. */
   readonly #flying = new Set<string>();
   #appends = 0;
@@ -107,10 +106,16 @@ export class GroupCommit {
         ended(error, json);
       };
       const allowance = answerAllowance(events);
-      this.#waiting.add({ organization, events: prepared, bytes, allowance, stored: left });
+      this.#waiting.add({
+        party: [organization],
+        events: prepared,
+        bytes,
+        allowance,
+        stored: left,
+      });
       this.#send();
     };
-    const preparing = new Yielder().run(prepare(events, named));
+    const preparing = new Yielder().run(newEventsOf(events, named));
     if (!(preparing instanceof Promise)) taken(preparing);
     else {
       preparing.then(taken, (error: unknown) => {
@@ -142,16 +147,30 @@ export class GroupCommit {
     }
   }
 
-  /** The next group. An event whose id is under way is not in it, since either transaction could commit first. */
+  /**
+   * The next group. An event whose id is under way is not in it, since either transaction could commit first. An
+   * organization has no more in the group once its next append does not fit, so its appends keep their order.
+   */
   #nextGroup(): readonly Append[] {
-    let [count, events, bytes] = [0, 0, 0];
-    return this.#waiting.next((append) => {
-      if (append.events.some(({ key }) => key !== undefined && this.#flying.has(key))) return false;
-      const [allEvents, allBytes] = [events + append.events.length, bytes + append.bytes];
-      if (count > 0 && (allEvents > GROUP_EVENTS || allBytes > GROUP_BYTES)) return false;
-      [count, events, bytes] = [count + 1, allEvents, allBytes];
+    const group: Append[] = [];
+    const passed = new Set<string>();
+    let [allEvents, allBytes] = [0, 0];
+    const fits = ({ party: [organization], events, bytes }: Append): boolean => {
+      if (passed.has(organization)) return false;
+      const isUnderWay = events.some(({ key }) => key !== undefined && this.#flying.has(key));
+      const isTooMuch = allEvents + events.length > GROUP_EVENTS || allBytes + bytes > GROUP_BYTES;
+      if (isUnderWay || (isTooMuch && group.length > 0)) {
+        passed.add(organization);
+        return false;
+      }
+      [allEvents, allBytes] = [allEvents + events.length, allBytes + bytes];
       return true;
-    });
+    };
+    for (;;) {
+      const next = this.#waiting.next(fits);
+      if (!next) return group;
+      group.push(next);
+    }
   }
 
   /** Refuses the appends whose answers would be too long, before anything is stored. Returns the other appends. */
@@ -263,18 +282,6 @@ export class GroupCommit {
       return true;
     });
   }
-}
-
-function* prepare(
-  events: readonly AuditEvent[],
-  named: ReadonlySet<string> | undefined,
-): Generator<undefined, readonly NewEvent[]> {
-  const prepared: NewEvent[] = [];
-  for (const event of events) {
-    prepared.push(newEventOf(event, named === undefined || named.has(event.id)));
-    if (prepared.length % EVENTS_AT_ONCE === 0) yield;
-  }
-  return prepared;
 }
 
 /** The error for the client. Even if the outcome is unknown, events can be sent again: each id is stored once. */

@@ -4,12 +4,16 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import { isListed } from "../../../audit/facets.ts";
 import { DAY_MS } from "../../../core/clock.ts";
 import { parseTimestamp } from "../../../core/time.ts";
+import type { Work } from "../../../core/work.ts";
 import { fromText, isSafeJson, SEPARATOR, toText } from "../text.ts";
 
 /** Ends each searched field. It cannot be part of a text: there it is always followed by a digit (see `text.ts`). */
 const FIELD_END = "\uFDE0";
 /** The most bytes of a key, which an index of the database can always store. */
 const MOST_KEY_BYTES = 1_024;
+
+/** The events that are turned into columns in one part. */
+const EVENTS_AT_ONCE = 256;
 
 /** The columns of `audit_events` that are sent as texts, in the order in which every statement names them. */
 export const EVENT_COLUMNS = [
@@ -44,6 +48,23 @@ export interface NewEvent {
   readonly search: string;
   /** The event as it is stored and answered. */
   readonly line: string;
+}
+
+/**
+ * Turns events into their columns and lines, in parts.
+ *
+ * @param named the ids that the client gave; without it all of them
+ */
+export function* newEventsOf(
+  events: readonly AuditEvent[],
+  named: ReadonlySet<string> | undefined,
+): Work<readonly NewEvent[]> {
+  const made: NewEvent[] = [];
+  for (const event of events) {
+    made.push(newEventOf(event, named === undefined || named.has(event.id)));
+    if (made.length % EVENTS_AT_ONCE === 0) yield;
+  }
+  return made;
 }
 
 /** Turns an event into its columns, and into its line unless the line is given. */

@@ -60,18 +60,15 @@ export async function readRows(
 }
 
 /** Reads the next rows of an answer that is being sent, when its organization's turn has come. */
-export async function readPortion(
+export function readPortion(
   database: Database,
   selection: Selection,
   start: number | ListPlace,
   limit: number,
 ): Promise<Row[]> {
-  const end = await portions.wait([selection.organization], selection.signal);
-  try {
-    return await readRows(database, selection, start, limit);
-  } finally {
-    end();
-  }
+  const { organization, signal } = selection;
+  const asker = { party: [organization], ...(signal && { gone: signal }) };
+  return portions.run(asker, () => readRows(database, selection, start, limit));
 }
 
 /** Reads rows after an offset. Skips whole hours if the counters have the number of their matches. */

@@ -12,6 +12,8 @@ export interface JsonFault {
 
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+/** `JSON.parse` reads any depth; the recursion below does not. */
+const MAX_DEPTH = 1_000;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
 /** Names the first fault of invalid JSON: `line 2, column 8: expected a value`. */
@@ -66,13 +68,14 @@ export function findFault(text: string): JsonFault {
     }
     return "the string does not end";
   };
-  const value = (): string | undefined => {
+  const value = (depth: number): string | undefined => {
+    if (depth > MAX_DEPTH) return `expected at most ${MAX_DEPTH} levels`;
     skip(SPACE);
     if (text[at] === '"') return string();
     if (take("{")) {
       if (take("}")) return undefined;
       do {
-        const fault = string() ?? (take(":") ? value() : "expected ':'");
+        const fault = string() ?? (take(":") ? value(depth + 1) : "expected ':'");
         if (fault) return fault;
       } while (take(","));
       return take("}") ? undefined : "expected ',' or '}'";
@@ -80,7 +83,7 @@ export function findFault(text: string): JsonFault {
     if (take("[")) {
       if (take("]")) return undefined;
       do {
-        const fault = value();
+        const fault = value(depth + 1);
         if (fault) return fault;
       } while (take(","));
       return take("]") ? undefined : "expected ',' or ']'";
@@ -88,7 +91,7 @@ export function findFault(text: string): JsonFault {
     return skip(SCALAR) ? undefined : "expected a value";
   };
 
-  let expected = value();
+  let expected = value(0);
   if (expected === undefined) {
     skip(SPACE);
     expected = "expected nothing after the value";

@@ -174,5 +174,8 @@ test("invalid JSON is a fault with line and column, and is not quoted", () => {
   assert.throws(() => parseCatalog('{\n  "providers": secret\n}'), {
     message: "it is not JSON: line 2, column 16: expected a value",
   });
+  assert.throws(() => parseCatalog("[".repeat(200_000)), {
+    message: "it is not JSON: line 1, column 1002: expected at most 1000 levels",
+  });
   assert.throws(() => parseCatalog("[]"), { message: "catalog: expected a JSON object" });
 });

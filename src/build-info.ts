@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { ROOT } from "./core/root.ts";
 
 /** The package's version and the build's stamp; `unknown` if the build wrote none. */
 interface BuildInfo {
@@ -8,12 +9,12 @@ interface BuildInfo {
   readonly buildTime: string;
 }
 
-/** The file of the build's stamp, beside the compiled files. */
-export const buildInfoPath = fileURLToPath(new URL("./build-info.json", import.meta.url));
+/** The file of the build's stamp, beside the programs. */
+export const buildInfoPath = fileURLToPath(new URL("build-info.json", ROOT));
 
 /** Reads the package's version and the build's stamp. */
 export function readBuildInfo(): BuildInfo {
-  const { version } = readJson(fileURLToPath(new URL("../package.json", import.meta.url)));
+  const { version } = readJson(fileURLToPath(new URL("../package.json", ROOT)));
   const stamp = readJson(buildInfoPath);
   return {
     version: version ?? "unknown",

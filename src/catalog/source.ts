@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { ConfigError } from "../core/config-error.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import { ROOT } from "../core/root.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
 import { isObject } from "../core/validate.ts";
 import { parseCatalog, type CatalogDocument } from "./document.ts";
@@ -39,8 +40,7 @@ const LIMITS: CatalogLimits = {
   maxBytes: 16 * 1024 * 1024,
 };
 
-// The same from src/catalog and from dist/catalog.
-const SHIPPED = fileURLToPath(new URL("../../catalog/catalog.json", import.meta.url));
+const SHIPPED = fileURLToPath(new URL("../catalog/catalog.json", ROOT));
 
 /** A catalog that can be refreshed, and must be closed. */
 export interface OpenCatalog extends Catalog {

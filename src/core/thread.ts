@@ -1,14 +1,16 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import { rootOf } from "./root.ts";
 
 /**
- * Starts a worker thread from a module next to the caller's: JavaScript in `dist`, TypeScript in `src`.
+ * Starts a worker thread: JavaScript in `dist`, TypeScript in `src`.
  *
- * @param caller the caller's `import.meta.url`
+ * @param module its path in `src`, without an ending
  * @throws Error if this process may not start threads
  */
-export function startThread(caller: string, name: string, options: WorkerOptions = {}): Worker {
-  if (caller.endsWith(".js")) return new Worker(new URL(`./${name}.js`, caller), options);
-  const source = new URL(`./${name}.ts`, caller).href;
+export function startThread(module: string, options: WorkerOptions = {}): Worker {
+  const root = rootOf(import.meta.url);
+  if (import.meta.url.endsWith(".js")) return new Worker(new URL(`${module}.js`, root), options);
+  const source = new URL(`${module}.ts`, root).href;
   return new Worker(runFromSource(source), { ...options, eval: true });
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { DAY_MS, HOUR_MS } from "../core/clock.ts";
 import type { Labels } from "../core/labels.ts";
+import { ROOT } from "../core/root.ts";
 
 /** A kind of work. */
 export type Craft =
@@ -86,7 +87,7 @@ interface Company {
 
 /** Reads a file of the demo, which ships beside the catalog. */
 export function readDemoFile(name: string): string {
-  return readFileSync(new URL(`../../catalog/demo/${name}`, import.meta.url), "utf8");
+  return readFileSync(new URL(`../catalog/demo/${name}`, ROOT), "utf8");
 }
 
 const company = parse(readDemoFile("company.yaml")) as Company;

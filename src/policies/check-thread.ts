@@ -63,7 +63,7 @@ export async function examineInThread(
 }
 
 function start(): Worker {
-  return startThread(import.meta.url, "check-worker", { resourceLimits: MEMORY_LIMITS });
+  return startThread("policies/check-worker", { resourceLimits: MEMORY_LIMITS });
 }
 
 function refused(message: string): Examined {

@@ -34,7 +34,7 @@ export class JudgeThread {
   /** Takes a thread that rests, or a new one. */
   static take(): JudgeThread {
     const options = { resourceLimits: MEMORY_LIMITS };
-    return new JudgeThread(resting.take() ?? startThread(import.meta.url, "judge-worker", options));
+    return new JudgeThread(resting.take() ?? startThread("replay/judge-worker", options));
   }
 
   private constructor(thread: Worker) {

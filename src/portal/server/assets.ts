@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { Awaitable } from "../../core/caller.ts";
+import { ROOT } from "../../core/root.ts";
 import { acceptsGzip } from "../../http/accept-encoding.ts";
 import { isCurrent } from "../../http/entity-tag.ts";
 import { empty, text, type HeaderList, type Reply } from "../../http/reply.ts";
@@ -126,7 +127,7 @@ class Asset {
  * from its source. Without a build there are no files, and pages are plain text.
  */
 export async function readPortalAssets(): Promise<PortalAssets> {
-  const folder = fileURLToPath(new URL("../../../dist/portal/browser/", import.meta.url));
+  const folder = fileURLToPath(new URL("../dist/portal/browser/", ROOT));
   const contents = new Map<string, string>();
   for (const name of await filesIn(folder)) {
     contents.set(name, await readFile(folder + name, "utf8"));

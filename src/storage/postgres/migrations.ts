@@ -1,12 +1,13 @@
 /** Brings the tables of a database up to date at the start. A lease lets one server at a time do this. */
 import { readdir, readFile } from "node:fs/promises";
 import { Unavailable } from "../../core/errors.ts";
+import { ROOT } from "../../core/root.ts";
 import type { Database } from "./database.ts";
 import { codeOf } from "./faults.ts";
 import { withLease } from "./leases.ts";
 
-// The same path works in src/ and in dist/, to which the build copies the files.
-const DIRECTORY = new URL("./migrations/", import.meta.url);
+// In `dist` they are copies.
+const DIRECTORY = new URL("storage/postgres/migrations/", ROOT);
 
 /** The time for which a server waits for another server's migration. */
 const LEASE_MS = 60_000;

@@ -31,7 +31,7 @@ export async function checkProofs(
 /** Checks the logs of organizations in a thread. */
 export function checkProofsInThread(job: ProofJob): Promise<ProofFindings> {
   return new Promise((resolve, reject) => {
-    const thread = startThread(import.meta.url, "proof-worker", { workerData: job });
+    const thread = startThread("storage/files/verify/proof-worker", { workerData: job });
     thread.once("message", resolve);
     thread.once("error", reject);
   });

@@ -31,7 +31,7 @@ export class IndexThreads {
 
   constructor(
     worthwhileBytes = WORTHWHILE_BYTES,
-    start = () => startThread(import.meta.url, "index-worker"),
+    start = () => startThread("storage/files/audit/sidecar/index-worker"),
   ) {
     this.worthwhileBytes = worthwhileBytes;
     this.#start = start;

@@ -18,10 +18,7 @@ const log = createLog(
   () => 0,
   () => {},
 );
-const source = new URL(
-  "../../../../../src/storage/files/audit/sidecar/index-threads.ts",
-  import.meta.url,
-);
+const WORKER = "storage/files/audit/sidecar/index-worker";
 const auditOf = (root: string): string => new Layout(root).organization(ORGANIZATION).audit;
 
 function createStore(root: string, threads?: IndexThreads) {
@@ -73,7 +70,7 @@ test("threads make the same indexes, except for segments with damaged lines, and
   let started = 0;
   const threads = new IndexThreads(0, () => {
     started++;
-    return startThread(source.href, "index-worker");
+    return startThread(WORKER);
   });
   const { store, damage } = createStore(root, threads);
   assert.equal((await page(store, { trace_id: "trace-7" }, 100)).total, 20);
@@ -125,7 +122,7 @@ test("a small amount of work starts no thread", async (t) => {
   let started = 0;
   const threads = new IndexThreads(1 << 30, () => {
     started++;
-    return startThread(source.href, "index-worker");
+    return startThread(WORKER);
   });
   const { store } = createStore(root, threads);
   assert.equal((await page(store, {}, 1)).total, 400);

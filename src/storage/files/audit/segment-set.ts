@@ -5,23 +5,21 @@
  * nothing: the next start rebuilds the missing sidecar.
  */
 import type { Awaitable } from "../../../core/caller.ts";
-import { join } from "node:path";
 import { isListed } from "../../../audit/facets.ts";
 import type { AuditUsage } from "../../../audit/store.ts";
-import { DamageFound, damagedPath, type DamageRegister } from "../../damage.ts";
-import { listDirectory } from "../../directories.ts";
+import { DamageFound, type DamageRegister } from "../../damage.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { inParallel } from "../../parallel.ts";
 import { Queue } from "../../queue.ts";
 import type { ReadFiles } from "../../read-files.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
-import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import { GrowingIndex, indexLines } from "./index/growing-index.ts";
 import type { IndexThreads } from "./sidecar/index-threads.ts";
 import { SealedIndex } from "./index/sealed-index.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
+import { removeStrayFiles, sidecarOf } from "./sidecar/stray-files.ts";
 import { writeSidecar } from "./sidecar/writer.ts";
 
 export interface SegmentSetOptions {
@@ -50,6 +48,8 @@ export class SegmentSet {
   readonly #options: SegmentSetOptions;
   readonly #log: SegmentedLog;
   readonly #sealing = new Queue();
+  /** The segment whose sidecar is being written. */
+  #underWay: { readonly segment: number; readonly end: Promise<void> } | undefined;
   #indexes: SegmentIndex[] = [];
   #sealedBytes = 0;
   #growing: GrowingIndex;
@@ -64,7 +64,7 @@ export class SegmentSet {
   static async open(options: SegmentSetOptions, log: SegmentedLog): Promise<SegmentSet> {
     const last = log.segments.at(-1) as number;
     const sealed = log.segments.slice(0, -1);
-    await removeStrays(options, log);
+    await removeStrayFiles(options.files, options.directory, log);
     const set = new SegmentSet(options, log, new GrowingIndex(last));
     const loaded = new Map<number, SegmentIndex>();
     await inParallel(sealed, async (segment) => {
@@ -112,7 +112,7 @@ export class SegmentSet {
     const previous = this.#growing;
     this.#growing = new GrowingIndex(segment);
     this.#adopt([...this.#indexes, this.#growing]);
-    if (previous.rows > 0) void this.#sealing.run(() => this.#seal(previous));
+    if (previous.rows > 0) void this.#writeInTurn(previous.segment, () => this.#seal(previous));
     else this.drop(previous.segment);
   }
 
@@ -134,7 +134,7 @@ export class SegmentSet {
   }
 
   #remake(segment: number): Promise<void> {
-    return this.#sealing.run(async () => {
+    return this.#writeInTurn(segment, async () => {
       const before = this.find(segment);
       if (!(before instanceof SealedIndex)) return; // another query has rebuilt it
       this.#replace(before, await this.#make(segment));
@@ -144,7 +144,8 @@ export class SegmentSet {
 
   /** Removes the files of a segment that was dropped. */
   async remove(index: SegmentIndex): Promise<void> {
-    await this.#sealing.idle(); // its sidecar may still be written at this moment
+    // Not for those of later segments: under steady writes there is always one more.
+    if (this.#underWay?.segment === index.segment) await this.#underWay.end.catch(() => {});
     if (index instanceof SealedIndex) await index.close();
     await this.#options.removing?.(this.#options.organization);
     await this.#log.remove(index.segment);
@@ -195,6 +196,11 @@ export class SegmentSet {
   async close(): Promise<void> {
     await this.#sealing.idle();
     for (const index of this.#indexes) if (index instanceof SealedIndex) await index.close();
+  }
+
+  /** Runs a task that writes the sidecar of a segment, after the earlier ones. */
+  #writeInTurn(segment: number, task: () => Promise<void>): Promise<void> {
+    return this.#sealing.run(() => (this.#underWay = { segment, end: task() }).end);
   }
 
   async #seal(growing: GrowingIndex): Promise<void> {
@@ -271,25 +277,6 @@ export class SegmentSet {
 
   #sidecarPath(segment: number): string {
     return sidecarOf(this.#log.path(segment));
-  }
-}
-
-function sidecarOf(path: string): string {
-  return path.replace(/\.jsonl$/, ".idx");
-}
-
-/** Removes unfinished files, and files of removed segments. */
-async function removeStrays(
-  { files, directory }: SegmentSetOptions,
-  log: SegmentedLog,
-): Promise<void> {
-  const paths = log.segments.map((segment) => log.path(segment));
-  const known = new Set([...paths.map(damagedPath), ...paths.map(sidecarOf)]);
-  for (const name of await listDirectory(files, directory)) {
-    const isBeside = /^\d{12}\.(?:idx|jsonl\.damaged)$/.test(name);
-    const isStray = isBeside && !known.has(join(directory, name));
-    const isUnfinished = /^\d{12}\./.test(name) && name.endsWith(TEMPORARY_SUFFIX);
-    if (isStray || isUnfinished) await files.remove(join(directory, name));
   }
 }
 

@@ -21,6 +21,12 @@ async function segmentsOf(files: FileOperations): Promise<number> {
   const names = await files.readDirectory(DIRECTORY);
   return names.filter((name) => name.endsWith(".jsonl")).length;
 }
+
+async function indexesOf(files: FileOperations): Promise<number> {
+  const names = await files.readDirectory(DIRECTORY);
+  return names.filter((name) => name.endsWith(".idx")).length;
+}
+
 const silent = createLog(
   "silent",
   () => 0,
@@ -274,8 +280,8 @@ test("retention removes whole segments and their sidecars, and rows keep their n
   const after = await segmentsOf(files);
   assert.ok(after < before);
   assert.equal((await store.usage(ORGANIZATION)).events, kept.length);
-  const names = await files.readDirectory(DIRECTORY);
-  assert.equal(names.filter((name) => name.endsWith(".idx")).length, after - 1);
+  while ((await indexesOf(files)) < after - 1) await turn();
+  assert.equal(await indexesOf(files), after - 1);
   assert.deepEqual(await store.retain(undefined, NOON), []);
   await store.close();
 });
@@ -299,6 +305,35 @@ test("beyond the limit of events or bytes the oldest whole segments are removed"
   await store.trim(ORGANIZATION, { events: 0, bytes: 0 }); // except the active one
   assert.equal(await segmentsOf(files), 1);
   assert.ok((await store.usage(ORGANIZATION)).events > 0);
+  await store.close();
+});
+
+test("removing segments does not wait for the indexes of later ones, which always come under steady writes", async () => {
+  const files = new ForgetfulFiles();
+  const store = createStore(files, 100_000);
+  const events = historyOf(2_000);
+  await appendAll(store, events.slice(0, 1_000));
+  while ((await indexesOf(files)) < (await segmentsOf(files)) - 1) await turn();
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => void (release = resolve));
+  const rename = files.rename.bind(files);
+  files.rename = async (from, to) => {
+    if (to.endsWith(".idx")) await released;
+    await rename(from, to);
+  };
+  const early = await segmentsOf(files);
+  await appendAll(store, events.slice(1_000));
+  const all = await segmentsOf(files);
+  assert.ok(all > early + 1);
+  const { bytes } = await store.usage(ORGANIZATION);
+  await store.trim(ORGANIZATION, { events: 1_999, bytes });
+  assert.equal(await segmentsOf(files), all - 1);
+  // The one whose index is being written is removed once that has ended; those that wait are not indexed at all.
+  const rest = store.trim(ORGANIZATION, { events: 0, bytes: 0 });
+  release();
+  await rest;
+  assert.equal(await segmentsOf(files), 1);
+  assert.equal(await indexesOf(files), 0);
   await store.close();
 });
 

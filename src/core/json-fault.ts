@@ -12,9 +12,9 @@ export interface JsonFault {
 
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 /** `JSON.parse` reads any depth; the recursion below does not. */
 const MAX_DEPTH = 1_000;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
 /** Names the first fault of invalid JSON: `line 2, column 8: expected a value`. */
 export function locateFault(text: string): string {

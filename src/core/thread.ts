@@ -1,5 +1,4 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
-import { rootOf } from "./root.ts";
 
 /**
  * Starts a worker thread: JavaScript in `dist`, TypeScript in `src`.
@@ -8,10 +7,12 @@ import { rootOf } from "./root.ts";
  * @throws Error if this process may not start threads
  */
 export function startThread(module: string, options: WorkerOptions = {}): Worker {
-  const root = rootOf(import.meta.url);
-  if (import.meta.url.endsWith(".js")) return new Worker(new URL(`${module}.js`, root), options);
-  const source = new URL(`${module}.ts`, root).href;
-  return new Worker(runFromSource(source), { ...options, eval: true });
+  const here = import.meta.url; // one level below the modules, as `root.ts` is
+  if (here.endsWith(".js")) return new Worker(new URL(`../${module}.js`, here), options);
+  return new Worker(runFromSource(new URL(`../${module}.ts`, here).href), {
+    ...options,
+    eval: true,
+  });
 }
 
 /**

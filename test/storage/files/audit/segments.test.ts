@@ -17,15 +17,12 @@ import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
 const DIRECTORY = "/data/organizations/acme/audit";
 
-async function segmentsOf(files: FileOperations): Promise<number> {
+async function countOf(files: FileOperations, ending: string): Promise<number> {
   const names = await files.readDirectory(DIRECTORY);
-  return names.filter((name) => name.endsWith(".jsonl")).length;
+  return names.filter((name) => name.endsWith(ending)).length;
 }
-
-async function indexesOf(files: FileOperations): Promise<number> {
-  const names = await files.readDirectory(DIRECTORY);
-  return names.filter((name) => name.endsWith(".idx")).length;
-}
+const segmentsOf = (files: FileOperations) => countOf(files, ".jsonl");
+const indexesOf = (files: FileOperations) => countOf(files, ".idx");
 
 const silent = createLog(
   "silent",

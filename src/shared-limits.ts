@@ -15,10 +15,10 @@ export const SEARCHED_AT_ONCE = 8;
 export const LINE_LENGTH = 256;
 
 /**
- * The most long rows that are turned into CSV at a time. A row waits without limit: an export that
+ * The most pieces of exports that are read and turned into CSV at a time. A piece waits without limit: an export that
  * has begun is never refused.
  */
-const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
+const CSV_PIECES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
 
 /** Large batches that are stored at a time, and that wait as parsed JSON. */
 export const LARGE_BATCHES = { atOnce: 4, atOnceOfOne: 2, waiting: 64 };
@@ -29,7 +29,7 @@ export const BATCHES: TurnLimits = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, a
 /** The turns of work behind single routes. */
 export function turnsOfWork() {
   return {
-    longLines: new Turns(LONG_LINES),
+    csvTurns: new Turns(CSV_PIECES),
     largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
     batches: new Turns(BATCHES, "Too many batches are being stored: try again"),
     replays: new Turns(REPLAYS, "Too many replays are under way: try again"),

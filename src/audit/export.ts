@@ -38,14 +38,14 @@ export interface ExportNeeds {
   readonly audit: Pick<AuditStore, "export">;
   /** Tells how much of the log is signed; `undefined` while nothing is signed. */
   readonly proofs?: SignedSizes | undefined;
-  /** Bounds how many long rows of all exports are turned into CSV at a time. */
-  readonly longLines: Turns;
+  /** Bounds how many pieces of all exports are read and turned into CSV at a time. */
+  readonly csvTurns: Turns;
   readonly now: Clock;
 }
 
 /** The client that reads an export. */
 export interface ExportReader {
-  /** The party whose share the export's long CSV lines count against. */
+  /** The party whose share of turns the pieces of a CSV file count against. */
   readonly party: Party;
   /** Ends the search and the reading. */
   readonly gone: AbortSignal;
@@ -95,7 +95,7 @@ export function exportFacts({
  * longer accepted.
  */
 export async function answerExport(
-  { audit, proofs, now, longLines }: ExportNeeds,
+  { audit, proofs, now, csvTurns }: ExportNeeds,
   organization: string,
   { format, bom, filter }: ExportView,
   { party, gone, isAllowed }: ExportReader,
@@ -120,9 +120,9 @@ export async function answerExport(
       else {
         const taken = () => (output.writableLength > 0 ? sent : undefined);
         const reader = { taken, cut: () => void output.destroy() };
-        const turn = () => longLines.wait(party, signal, reader);
+        const turn = () => csvTurns.wait(party, signal, reader);
         await send(bom === true ? BYTE_ORDER_MARK + CSV_HEADER : CSV_HEADER);
-        await sendLines(rows, send, turn, signal);
+        await sendLines(rows[Symbol.asyncIterator](), send, turn, signal);
       }
     },
     [
@@ -134,39 +134,51 @@ export async function answerExport(
 }
 
 /**
- * Sends rows as lines of CSV. A long row arrives in several pieces or as a piece of its own, and several copies of it
- * are in memory while it becomes a line. So it waits for a turn, which ends when the reader has the whole line.
+ * Sends rows as lines of CSV. Reading a piece and turning it into lines takes a turn, since there may be hundreds of
+ * exports: while they wait they keep nothing. A long row arrives in several pieces or as a piece of its own, and
+ * several copies of it are in memory while it becomes a line; its turn ends when the reader has the whole line.
  */
 async function sendLines(
-  rows: AsyncIterable<Buffer>,
+  rows: AsyncIterator<Buffer>,
   send: (piece: Buffer | string) => Promise<void>,
   turn: () => Promise<() => void>,
   signal: AbortSignal,
 ): Promise<void> {
   const yielder = new Yielder(signal);
-  let parts: Buffer[] = [];
   let endTurn: (() => void) | undefined;
   try {
-    for await (const piece of rows) {
-      const isEnded = piece.at(-1) === NEWLINE;
-      if (isEnded && parts.length === 0 && !isLongRow(piece)) {
-        await send(await yielder.run(csvLines(piece)));
+    for (;;) {
+      endTurn = await turn();
+      const lines = await readLines(rows, yielder);
+      if (lines === undefined) return;
+      if (typeof lines === "string") {
+        endTurn();
+        await send(lines);
         continue;
       }
-      endTurn ??= await turn();
-      parts.push(Buffer.from(piece)); // the store may use the memory of a piece again
-      if (!isEnded) continue;
-      const row = Buffer.concat(parts);
-      parts = [];
-      const line = await yielder.run(longCsvLine(row));
-      for (let at = 0; at < line.length; at += PART_BYTES) {
-        await send(line.subarray(at, at + PART_BYTES));
+      for (let at = 0; at < lines.length; at += PART_BYTES) {
+        await send(lines.subarray(at, at + PART_BYTES));
       }
       endTurn();
-      endTurn = undefined;
     }
   } finally {
     endTurn?.();
+  }
+}
+
+/** The next rows as text, or a long row as bytes; `undefined` after the last row. */
+async function readLines(
+  rows: AsyncIterator<Buffer>,
+  yielder: Yielder,
+): Promise<string | Buffer | undefined> {
+  const parts: Buffer[] = [];
+  for (;;) {
+    const { done, value: piece } = await rows.next();
+    if (done === true) return undefined;
+    const isEnded = piece.at(-1) === NEWLINE;
+    if (isEnded && parts.length === 0 && !isLongRow(piece)) return yielder.run(csvLines(piece));
+    parts.push(Buffer.from(piece)); // the store may use the memory of a piece again
+    if (isEnded) return yielder.run(longCsvLine(Buffer.concat(parts)));
   }
 }
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { request, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { CSV_HEADER, csvLine } from "../../src/audit/csv.ts";
 import type { AuditExport } from "../../src/audit/store.ts";
+import { closing } from "../../src/core/pieces.ts";
 import { Unauthenticated } from "../../src/core/errors.ts";
 import { Turns } from "../../src/core/turns.ts";
 import { until } from "../http/serve.ts";
@@ -259,4 +261,37 @@ test("a long row waits for its turn to become CSV, and a disconnected reader giv
   end();
   assert.equal(await stayed.text(), CSV_HEADER + csvLine(event));
   (await take())(); // every turn was given back
+});
+
+test("the CSV exports of one user read two pieces at a time", async (t) => {
+  const read: (() => void)[] = [];
+  const store = new (class extends MemoryAudit {
+    override export(): AuditExport {
+      let isFirst = true;
+      const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
+        if (!isFirst) return { done: true, value: undefined };
+        isFirst = false;
+        await new Promise<void>((resolve) => read.push(resolve));
+        return { value: Buffer.from('{"id":"1"}\n') };
+      };
+      const pieces = { [Symbol.asyncIterator]: () => ({ next }) };
+      return { total: 1, rows: closing(pieces, () => {}) };
+    }
+  })();
+  const app = await serveAudit(t, {}, store);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => fetch(`${app.url}${EXPORT}?format=csv`)),
+  );
+  for (let ended = 0; ended < 5; ended++) {
+    await until(() => read.length === Math.min(5, ended + 2));
+    for (let turn = 0; turn < 10; turn++) await turnOfTheLoop();
+    assert.equal(read.length, Math.min(5, ended + 2));
+    read[ended]?.();
+  }
+  for (const answer of answers) {
+    assert.equal(
+      await answer.text(),
+      `${CSV_HEADER}1${",".repeat(CSV_HEADER.split(",").length - 1)}\r\n`,
+    );
+  }
 });

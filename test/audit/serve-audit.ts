@@ -36,7 +36,7 @@ export async function serveAudit(
   limits: Partial<StreamLimits> = {},
   store = new MemoryAudit(),
   parts: Partial<ListenerParts<unknown>> = {},
-  longLines = new Turns({ atOnce: 4, atOnceOfOne: 2, waiting: Infinity }),
+  csvTurns = new Turns({ atOnce: 4, atOnceOfOne: 2, waiting: Infinity }),
 ): Promise<ServedAudit> {
   let time = NOON;
   const now = () => time;
@@ -48,7 +48,7 @@ export async function serveAudit(
     audit: store,
     auditStreams: streams,
     exportTickets: new ExportTickets(now),
-    longLines,
+    csvTurns,
     largeBatches: new Turns(LARGE_BATCHES),
     batches,
     redactionTrials: new Turns(REDACTION_TRIALS),

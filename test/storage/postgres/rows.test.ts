@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { closing } from "../../../src/core/pieces.ts";
 import {
   piecesOf,
   readPortion,
@@ -9,17 +12,33 @@ import {
 } from "../../../src/storage/postgres/audit/rows.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 
-test("while a reader has a piece, neither its lines nor any rows are kept beside it", async () => {
-  const rows: Row[] = ["one", "two", "three"].map((line, n) => ({
-    ...{ row: n, day: "2026-11-26", timestamp: n, line },
-  }));
-  const last = rows[1]; // of the piece; the next rows are read after it
+test("between two pieces of an export neither the piece nor its rows are kept", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const kept: WeakRef<object>[] = [];
+  const rows = ["one", "two", "three"].map((line, n): Row => {
+    const row = { ...{ row: n, day: "2026-11-26", timestamp: n, line } };
+    kept.push(new WeakRef(row));
+    return row;
+  });
   const selection = { signal: undefined } as Selection;
   const none = {} as Database; // all wanted lines are read
-  const pieces = piecesOf(none, selection, rows, 2, (lines) => Buffer.from(lines.join()));
-  assert.equal(String((await pieces.next()).value), "one,two");
-  assert.deepEqual(rows, []);
-  assert.equal(last?.line, null);
+  const pieces = closing(
+    piecesOf(none, selection, rows.splice(0), 2, (lines) => {
+      const piece = Buffer.from(lines.join());
+      kept.push(new WeakRef(piece));
+      return piece;
+    }),
+    () => {},
+  )[Symbol.asyncIterator]();
+  const text = async (): Promise<string> => String((await pieces.next()).value);
+  assert.equal(await text(), "one,two");
+  await turnOfTheLoop(); // a reference keeps its target until the turn has ended
+  collect();
+  assert.deepEqual(
+    kept.map((reference) => reference.deref()),
+    [undefined, undefined, undefined, undefined],
+  );
   assert.equal((await pieces.next()).done, true);
 });
 

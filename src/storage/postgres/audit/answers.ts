@@ -3,11 +3,10 @@ import type { AuditExport, AuditFilter, AuditRows } from "../../../audit/store.t
 import { listPosition, type ListPlace } from "../../../audit/positions.ts";
 import { closing } from "../../../core/pieces.ts";
 import { TextCutter } from "../../../core/text-cutter.ts";
-import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import type { Moment } from "./days.ts";
 import type { Lease } from "./readers.ts";
-import { piecesOf, PORTION_ROWS, readPortion, readRows, type Selection } from "./rows.ts";
+import { piecesOf, readRows, type Selection } from "./rows.ts";
 import { totalOf } from "./totals.ts";
 
 const COMMA = Buffer.from(",");
@@ -39,20 +38,29 @@ export async function answerPage(
   const next = found.length > limit && last ? listPosition(last) : undefined;
   const answer = { returned: rows.length, total, next };
   if (characters !== undefined) {
-    const cut = (lines: readonly string[]): Buffer => shortened(lines, characters);
-    const pieces = withCommas(piecesOf(database, selection, rows, limit, cut));
+    const cut = withinPage((lines) => shortened(lines, characters));
     const read: Buffer[] = [];
-    for await (const piece of pieces) read.push(piece);
+    for await (const piece of piecesOf(database, selection, rows, limit, cut)) read.push(piece);
     return { ...answer, json: Buffer.concat(read) };
   }
   const lines = rows.flatMap(({ line }) => line ?? []);
-  if (lines.length === rows.length) return { ...answer, json: withinPage(lines) };
-  const pieces = withCommas(piecesOf(database, selection, rows, rows.length, withinPage));
+  const joined = withinPage((some) => Buffer.from(some.join(",")));
+  if (lines.length === rows.length) return { ...answer, json: joined(lines) };
+  const pieces = piecesOf(database, selection, rows, rows.length, joined);
   return { ...answer, json: closing(pieces, () => {}) };
 }
 
-function withinPage(lines: readonly string[]): Buffer {
-  return Buffer.from(lines.join(","));
+/** Puts a comma before every piece of a page but the first. */
+function withinPage(
+  joined: (lines: readonly string[]) => Buffer,
+): (lines: readonly string[]) => Buffer {
+  let isFirst = true;
+  return (lines) => {
+    const piece = joined(lines);
+    if (!isFirst) return Buffer.concat([COMMA, piece]);
+    isFirst = false;
+    return piece;
+  };
 }
 
 function shortened(lines: readonly string[], characters: number): Buffer {
@@ -64,15 +72,6 @@ function shortened(lines: readonly string[], characters: number): Buffer {
   return Buffer.concat(parts.slice(1));
 }
 
-async function* withCommas(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let isFirst = true;
-  for await (const piece of pieces) {
-    if (!isFirst) yield COMMA;
-    isFirst = false;
-    yield piece;
-  }
-}
-
 /** Answers an export; see `AuditStore.export`. Its rows are kept until it is closed. */
 export async function answerExport(
   database: Database,
@@ -82,28 +81,15 @@ export async function answerExport(
   lease: (days: Moment["days"]) => Promise<Lease>,
 ): Promise<AuditExport> {
   const moment = await totalOf(database, organization, filter, signal);
-  if (moment === undefined) return { total: 0, rows: closing(exportPieces([], signal), () => {}) };
+  if (moment === undefined) return { total: 0, rows: closing(nothing(), () => {}) };
   const selection: Selection = { organization, filter, moment, signal };
   const end = await lease(moment.days);
-  const read = async function* (): AsyncGenerator<Buffer> {
-    const rows = await readPortion(database, selection, 0, PORTION_ROWS);
-    yield* piecesOf(database, selection, rows, Infinity, withinExport);
-  };
-  return { total: moment.total, rows: closing(exportPieces(read(), signal), end) };
+  const pieces = piecesOf(database, selection, undefined, Infinity, withinExport);
+  return { total: moment.total, rows: closing(pieces, end) };
 }
 
 function withinExport(lines: readonly string[]): Buffer {
   return Buffer.from(`${lines.join("\n")}\n`);
 }
 
-async function* exportPieces(
-  pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
-  const yielder = new Yielder(signal);
-  for await (const piece of pieces) {
-    yield piece;
-    await yielder.step();
-    signal?.throwIfAborted();
-  }
-}
+async function* nothing(): AsyncGenerator<Buffer> {}

@@ -27,7 +27,7 @@ export interface Row {
   readonly row: number;
   readonly day: string;
   readonly timestamp: number;
-  line: string | null;
+  readonly line: string | null;
 }
 
 /** The rows to read: the matches of a filter at one moment. */
@@ -120,44 +120,46 @@ function readWindow(
 }
 
 /**
- * Yields the lines of rows, joined to pieces; then reads and yields the rows after them. A reader may be slow, and
- * there may be thousands of readers: beside a piece, which its receiver counts, neither lines nor rows stay in memory.
+ * Reads the lines of rows, joined to pieces, and then those of the rows after them. A reader may be slow, and there may
+ * be thousands of readers: between two pieces only a place stays in memory. So this is not an async generator, which
+ * would keep its last piece.
  *
- * @param read is emptied
+ * @param read the first rows; if absent, the first piece is read when it is asked for
  * @param joined makes a piece of lines
  */
-export async function* piecesOf(
+export function piecesOf(
   database: Database,
   selection: Selection,
-  read: Row[],
+  read: readonly Row[] | undefined,
   limit: number,
   joined: (lines: readonly string[]) => Buffer,
-): AsyncGenerator<Buffer> {
-  let rows = read;
+): AsyncIterable<Buffer> {
+  let first = read;
+  let place: number | ListPlace = 0;
   let left = limit;
-  while (rows.length > 0 && left > 0) {
+  const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
     selection.signal?.throwIfAborted();
+    if (left <= 0) return { done: true, value: undefined };
+    const rows =
+      first ?? (await readPortion(database, selection, place, Math.min(left, PORTION_ROWS)));
+    first = undefined;
     const count = countRead(rows, left) || 1;
-    const last = rows[count - 1] as Row;
-    yield joined(takeLines(rows, count) ?? [await readLine(database, selection, last)]);
+    const last = rows[count - 1];
+    if (last === undefined) return { done: true, value: undefined };
+    place = { row: last.row, timestamp: last.timestamp };
     left -= count;
-    if (left <= 0) return;
-    rows = await readPortion(database, selection, last, Math.min(left, PORTION_ROWS));
-  }
+    const lines = rows.slice(0, count).flatMap(({ line }) => line ?? []);
+    return {
+      value: joined(lines.length > 0 ? lines : [await readLine(database, selection, last)]),
+    };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 /** The number of first rows whose lines were read; 0 if the first line is too long for a portion. */
 function countRead(rows: readonly Row[], most: number): number {
   const unread = rows.findIndex(({ line }) => line === null);
   return Math.min(unread === -1 ? rows.length : unread, most);
-}
-
-/** Takes the lines of the first rows, and drops all rows; `undefined` if the first line is too long for a portion. */
-function takeLines(rows: Row[], count: number): readonly string[] | undefined {
-  const taken = rows.splice(0).slice(0, count);
-  const lines = taken.flatMap(({ line }) => line ?? []);
-  for (const row of taken) row.line = null; // the last one stays, as the place after which reading goes on
-  return lines.length > 0 ? lines : undefined;
 }
 
 /** Reads a line that is too long for a portion. */

@@ -44,8 +44,8 @@ export function splitTarget(url: string): Target {
  *
  * - It has at most `MOST_HEADERS` headers. Node drops the others, which may be a Host or a key.
  * - It must be HTTP/1; Node's parser accepts 2.0 as well.
- * - It must have exactly one Host (RFC 9112 §3.2); Node's own check answers without a body. The service must
- *   answer to the host in the target, or otherwise in the header.
+ * - It must have exactly one Host (RFC 9112 §3.2), but HTTP/1.0 may have none; Node's own check answers without a
+ *   body. The service must answer to the host in the target, or otherwise in the header.
  * - Every proxy must read its length in the same way (§6.1): the only transfer coding is `chunked`, and not in
  *   HTTP/1.0.
  *
@@ -61,7 +61,8 @@ export function checkHead(request: IncomingMessage, isAllowed?: HostRule): void 
   if (framing !== undefined && (request.httpVersionMinor === 0 || !/^chunked$/i.test(framing))) {
     throw new BadInput("Transfer-Encoding: only chunked is understood, and only in HTTP/1.1");
   }
-  if (request.httpVersionMinor !== 0 && headerCount("host", request) !== 1) {
+  const hosts = headerCount("host", request);
+  if (hosts > 1 || (hosts === 0 && request.httpVersionMinor !== 0)) {
     throw new BadInput("Exactly one Host header is required");
   }
   if (isAllowed === undefined) return;

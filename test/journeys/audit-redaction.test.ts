@@ -89,15 +89,15 @@ test("an organization adds texts and names by its settings, from the next event 
   const app = await start(t, ADMIN_SETTINGS);
   const admin = await app.asUser(ADMIN);
   const { admin: other } = await app.createOrganization("Acme", admin);
-  const text = "deploy Falcon-9 --with ACME_PIN=1234 --badge-pin 5678";
+  const text = "deploy Falcon-9 --with ACME_BADGE=1234 --badge-pin 5678";
   assert.equal(await commandOf(app, text), text);
   const settings = [
     { key: "audit.redact.literals", value: "Falcon-9, literal" },
-    { key: "audit.redact.names", value: "_pin,-pin" },
+    { key: "audit.redact.names", value: "_badge,-pin" },
   ];
   assert.equal((await app.put(SETTINGS, { settings }, admin)).status, 200);
   const redacted =
-    "deploy [redacted:literal] --with ACME_PIN=[redacted:name] --badge-pin [redacted:name]";
+    "deploy [redacted:literal] --with ACME_BADGE=[redacted:name] --badge-pin [redacted:name]";
   assert.equal(await commandOf(app, text), redacted);
   assert.equal(await commandOf(app, redacted), redacted);
   const { body } = await app.post("/api/v1/audit", { command: text }, other);

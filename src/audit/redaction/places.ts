@@ -6,6 +6,11 @@ import { isSecretValue } from "./values.ts";
 const WORD = String.raw`\s{1,4}(?:"[^"\n]{1,80}"|'[^'\n]{1,80}'|[^\s;&|"'-][^\s;&|"']{0,80})`;
 const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
 const NAME = String.raw`[\w.-]{0,60}(?:key|token|secret|password|passwd|pwd|credentials?)\b`;
+/** A PIN of a card or a phone. The pins of a board have smaller numbers. */
+const PIN = /^\d{4,6}$/;
+/** A user and a password, the end of base64, or letters between digits: names have digits at one place. */
+const CREDENTIAL =
+  /^(?:[\w.@-]{1,80}:(?!v?\d)(?=[^\d/]*\d)(?=[^A-Za-z]*[A-Za-z])[^\s/]{6,}|[A-Za-z\d+/]{10,}={1,2}|(?=[\w+/-]*?\d[A-Za-z]{1,12}\d)[\w+/-]{16,}={0,2})$/;
 
 export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
@@ -110,6 +115,34 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     ],
     ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a", "x a=b,p=5", "x -Dsonar.login=ada"],
   ),
+  {
+    // Variables of these names also hold kinds, hosts and the numbers of a board's pins, so the form of the value decides.
+    id: "credential-variable",
+    keywords: ["auth=", "bearer=", "cookie=", "pin="],
+    pattern: new RegExp(
+      String.raw`(?<![A-Za-z\d.-])(?:AUTH|BEARER|COOKIE|(?<pin>PIN))=${VALUE}`,
+      "y",
+    ),
+    accepts: (secret, groups) =>
+      (groups["pin"] ? PIN : CREDENTIAL).test(secret) && isSecretValue(secret, groups),
+    matches: [
+      "AUTH=ada:hunter2 x",
+      "AUTH=YWRhOmh1bnRlcjI= x",
+      `export BEARER='${x(20)}'`,
+      `SESSION_COOKIE=${x(32)} x`,
+      "CARD_PIN=1234 x",
+    ],
+    ignores: [
+      "AUTH=basic x",
+      "AUTH=OAuth2PasswordBearer x",
+      "AUTH=scram-sha-256-plus x",
+      "AUTH=localhost:8080 x",
+      "PROXY_IMAGE_AUTH=auth:v1.2.3 x",
+      "SESSION_COOKIE=connect.sid x",
+      `BEARER=$${x(20)} x`,
+      "PIN=13 make flash",
+    ],
+  },
   valueAt(
     "secret-argument",
     ["encrypt_string ", "--from-literal", "http-basic.", "pypi-token."],

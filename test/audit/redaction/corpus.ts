@@ -31,6 +31,10 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
   ["set GITHUB_PAT_TOKEN=abcd1234&& x", "abcd1234"],
   ["$env:AZURE_CLIENT_SECRET = 'q1w2e3'", "q1w2e3"],
   ["$password = ConvertTo-SecureString 'q1w2e3' -AsPlainText -Force", "q1w2e3"],
+  ["HTTP_PROXY_AUTH=ada:s3cr3tpw ./run", "s3cr3tpw"],
+  [`API_BEARER="${hex(32)}" ./run`, hex(32)],
+  [`env ERP_COOKIE=${mixed(24)} ./run`, mixed(24)],
+  ["docker run -e SMARTCARD_PIN='042517' signer", "042517"],
   // Between a keyword and its secret there is another secret.
   [
     `rclone config create r s3 access_key_id AKIA${"ABCDEFGH23456789"} secret_access_key hunter22`,
@@ -266,6 +270,14 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
 
 /** Texts that stay as they are. */
 export const LOOK_ALIKES: readonly string[] = [
+  "tool --auth=none --pin=1234",
+  "PG_AUTH=scram-sha-256 AUTH=oauth2 make",
+  "AUTH=registry.example.com:5000/auth1 make",
+  "DOCKER_IMAGE_AUTH=company/auth-service-2:18-alpine make",
+  "AUTH=~/.config/auth2/token1a2 make",
+  "LED_PIN=18 CS_PIN=GPIO17 PIN=107 make",
+  "SESSION_COOKIE=session_id CSRF_COOKIE=csrftoken2 make",
+  "BEARER=lte make",
   'curl -H "Authorization: Bearer `cat token`" https://h',
   'echo "-----BEGIN RSA PRIVATE KEY-----" | wc -c',
   "TOKEN=${{ secrets.GITHUB_TOKEN }} make",

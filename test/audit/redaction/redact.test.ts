@@ -112,6 +112,7 @@ const HOSTILE = [
     "echo a|sudo ",
     "pulumi config set ",
   ],
+  ...["AUTH=", "AUTH=a:", "COOKIE=1a", "PIN=1"],
   ...["mysql 'a", 'curl "', "aio_", "eyJ-eyJ", "bearer a", "x-key", "identified by ", "--secret "],
   ...[
     "vault login ",

@@ -92,8 +92,9 @@ export class RolloutRunner {
       for (const open of await wanted()) {
         await this.#judge(open).catch((error: unknown) => {
           if (error instanceof Conflict) return; // another step came first
-          const { id } = open.rollout;
-          log.error("a rollout could not be judged", { id, error: describeError(error) });
+          const { organization, rollout } = open;
+          const fields = { organization, id: rollout.id, error: describeError(error) };
+          log.error("a rollout could not be judged", fields);
         });
       }
     });

@@ -1,5 +1,6 @@
 import type { Expected, OpenRollout } from "../../core/assignment.ts";
-import type { Rollout } from "../../rollouts/schema.ts";
+import { validate } from "../../core/validate.ts";
+import { rollout as rolloutSchema, type Rollout } from "../../rollouts/schema.ts";
 import { expectedOf, isOpen, openRolloutOf } from "../../rollouts/state.ts";
 import {
   KEPT_LENGTH,
@@ -17,11 +18,16 @@ import { fromText, toText } from "./text.ts";
 /** The most open rollouts that are cached. */
 const KEPT_OPEN = 1_000;
 
-interface Head {
-  readonly organization: string;
-  readonly active: string;
-  readonly document: string | null;
+/** A stored rollout. */
+interface Row {
+  readonly id: string;
+  readonly document: string;
 }
+
+type Head = { readonly organization: string; readonly active: string } & (
+  | Row
+  | { readonly id: null; readonly document: null }
+);
 
 interface Opened {
   readonly document: string;
@@ -33,10 +39,12 @@ interface Opened {
 export class KnownRollouts {
   readonly #opened = new Map<string, Opened>();
 
-  of(organization: string, document: string): Opened {
+  /** @throws Error naming the rollout and the way out if it is damaged */
+  of(organization: string, row: Row): Opened {
+    const { document } = row;
     const known = this.#opened.get(organization);
     if (known?.document === document) return known;
-    const rollout = JSON.parse(document) as Rollout;
+    const rollout = rolloutIn(organization, row);
     const opened = { document, base: rollout.base_version, rollout: openRolloutOf(rollout) };
     if (this.#opened.size >= KEPT_OPEN) this.#opened.clear();
     this.#opened.set(organization, opened);
@@ -59,7 +67,7 @@ export class PostgresRollouts implements RolloutStore {
     const head = await this.#heads.get(organization);
     const active = fromText(head?.active ?? "");
     if (!head || head.document === null) return { active };
-    const { base, rollout } = this.#known.of(organization, head.document);
+    const { base, rollout } = this.#known.of(organization, head);
     return expectedOf(active, base, rollout);
   }
 
@@ -111,6 +119,7 @@ export class PostgresRollouts implements RolloutStore {
       "SELECT organization_id AS organization, document FROM rollouts WHERE is_open",
       [],
     );
+    // Not validated: a damaged rollout of one organization must not hold up those of the others.
     return rows.map(({ organization, document }) => {
       return { organization, rollout: JSON.parse(document) as Rollout };
     });
@@ -146,7 +155,7 @@ export class PostgresRollouts implements RolloutStore {
 
   async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {
     const heads = await this.#session.query<Head>(
-      `SELECT o.id AS organization, o.active_version AS active, r.document
+      `SELECT o.id AS organization, o.active_version AS active, r.id, r.document
          FROM organizations o LEFT JOIN rollouts r ON r.organization_id = o.id AND r.is_open
         WHERE o.id = ANY($1)`,
       [organizations],
@@ -173,9 +182,26 @@ async function read(
   rest: string,
   values: readonly unknown[] = [],
 ): Promise<readonly Rollout[]> {
-  const rows = await statements.query<{ document: string }>(
-    `SELECT document FROM rollouts WHERE organization_id = $1 ${rest}`,
+  const rows = await statements.query<Row>(
+    `SELECT id, document FROM rollouts WHERE organization_id = $1 ${rest}`,
     [organization, ...values],
   );
-  return rows.map(({ document }) => JSON.parse(document) as Rollout);
+  return rows.map((row) => rolloutIn(organization, row));
+}
+
+/**
+ * Reads a stored rollout.
+ *
+ * @throws Error naming the rollout and the way out if it is damaged
+ */
+function rolloutIn(organization: string, { id, document }: Row): Rollout {
+  try {
+    return validate(rolloutSchema, JSON.parse(document));
+  } catch (error) {
+    const fault = (error as Error).message;
+    throw new Error(
+      `Rollout "${id}" of "${organization}" in the table rollouts is damaged (${fault}): restore the database from a backup, or delete the row`,
+      { cause: error },
+    );
+  }
 }

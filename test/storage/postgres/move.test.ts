@@ -425,6 +425,22 @@ for (const [what, line] of [
   });
 }
 
+test("a damaged rollout ends the move by its name and the way out", { skip }, async (t) => {
+  const url = await usedDatabase();
+  const text = `INSERT INTO rollouts (organization_id, id, is_open, document)
+    VALUES ('default', 'r1', true, '{"id": "r1", "state": "running"}')`;
+  await (await sharedCluster()).sql(text, new URL(url).pathname.slice(1));
+  const to = join(await newDirectory(t), "data");
+  const { code, error } = await run(["move", "--from", url, "--to", to]);
+  assert.equal(code, 1);
+  const said =
+    'signalbox move: Rollout "r1" of "default" in the table rollouts is damaged (version: required)';
+  assert.ok(
+    error.includes(`${said}: restore the database from a backup, or delete the row\n`),
+    error,
+  );
+});
+
 test("a move is refused while a server runs on either end", { skip }, async (t) => {
   const url = await createDatabase();
   const server = await startAt(t, url);

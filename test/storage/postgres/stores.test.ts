@@ -1,4 +1,5 @@
 /** The stores in PostgreSQL keep every promise of the stores: the same suites as the files. */
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog } from "../../../src/core/log.ts";
 import { PostgresActivity } from "../../../src/storage/postgres/activity.ts";
@@ -19,7 +20,7 @@ import { keyStoreSuite } from "../../keys/store-suite.ts";
 import { organizationStoreSuite } from "../../organizations/store-suite.ts";
 import { policyStoreSuite } from "../../policies/store-suite.ts";
 import { overrideStoreSuite, type OverrideEngine } from "../../providers/store-suite.ts";
-import { rolloutStoreSuite } from "../../rollouts/store-suite.ts";
+import { rolloutOf, rolloutStoreSuite } from "../../rollouts/store-suite.ts";
 import { settingsStoreSuite } from "../../settings/store-suite.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { userStoreSuite } from "../../users/store-suite.ts";
@@ -75,6 +76,33 @@ if (withoutPostgres) {
       reopen: async () => opened(),
     });
     return opened();
+  });
+  test("a damaged rollout is named with the way out, and holds up no other organization", async () => {
+    const { database, session } = await open();
+    const rollouts = new PostgresRollouts(session, new KnownRollouts());
+    await rollouts.create("acme", rolloutOf("r1"));
+    for (const [document, fault] of [
+      ['{"id":"r2","state":"running"}', "version: required"],
+      ['{"id":', ".*JSON.*"],
+    ]) {
+      await database.run("DELETE FROM rollouts WHERE organization_id = 'default'");
+      await database.run(
+        `INSERT INTO rollouts (organization_id, id, is_open, document) VALUES ('default', 'r2', true, $1)`,
+        [document],
+      );
+      const named = new RegExp(
+        `^Error: Rollout "r2" of "default" in the table rollouts is damaged \\(${fault}\\): restore the database from a backup, or delete the row$`,
+      );
+      await assert.rejects(rollouts.list("default"), named);
+      await assert.rejects(rollouts.get("default", "r2"), named);
+      await assert.rejects(rollouts.expected("default"), named);
+      await assert.rejects(
+        rollouts.update("default", "r2", (one) => one),
+        named,
+      );
+      assert.equal((await rollouts.expected("acme")).active, "");
+      if (fault === "version: required") assert.equal((await rollouts.open()).length, 2);
+    }
   });
   activityStoreSuite("postgres", async (): Promise<ActivityEngine> => {
     const { database, session } = await open();

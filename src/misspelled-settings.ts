@@ -7,6 +7,7 @@ const VARIABLES = Object.values(settingTable).map(({ variable }) => variable);
 const LONG = VARIABLES.filter(({ length }) => length >= LEAST_LENGTH).map((one) =>
   one.toLowerCase(),
 );
+const BY_LETTERS = new Map(VARIABLES.map((variable) => [lettersOf(variable), variable]));
 
 /**
  * Lists the variables that look like misspelled settings, as sentences for the operator. They have no effect, so a typo
@@ -23,9 +24,7 @@ export function misspelledSettings(names: readonly string[]): readonly string[] 
 function settingLike(name: string): string | undefined {
   const bare = name.toUpperCase().replace(/^SIGNALBOX_/, "");
   const letters = lettersOf(bare);
-  const same = VARIABLES.find((variable) => {
-    return letters === lettersOf(variable) || `${letters}S` === lettersOf(variable);
-  });
+  const same = BY_LETTERS.get(letters) ?? BY_LETTERS.get(`${letters}S`);
   return same ?? nearest(bare, LONG)?.toUpperCase();
 }
 

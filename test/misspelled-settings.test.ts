@@ -9,6 +9,8 @@ const MISSPELLED: readonly (readonly [given: string, meant: string])[] = [
   ["REQUIRE_AUHT", "REQUIRE_AUTH"],
   ["SIGNALBOX_PORT", "PORT"],
   ["ROLE", "ROLES"],
+  ["QUIRE_AUTH", "REQUIRE_AUTH"],
+  ["REQUIRE_AUTHED", "REQUIRE_AUTH"],
   ["DATABASE_URI", "DATABASE_URL"],
   ["ADMIN_MAIL", "ADMIN_EMAIL"],
 ];
@@ -22,7 +24,18 @@ for (const [given, meant] of MISSPELLED) {
 
 test("settings and variables of other programs are not reported", () => {
   const settings = settingRows.map(({ variable }) => variable);
-  const others = ["HOME", "HOSTNAME", "POST", "SORT", "RULES", "EDITOR", "DEMOS", "x".repeat(5000)];
+  const others = [
+    "HOME",
+    "HOSTNAME",
+    "POST",
+    "SORT",
+    "RULES",
+    "EDITOR",
+    "DEMOS",
+    "UIRE_AUTH",
+    "REQUIRE_AUTHORS",
+    "x".repeat(5000),
+  ];
   const ours = ["SIGNALBOX_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_TOKEN"];
   assert.deepEqual(misspelledSettings([...settings, ...others, ...ours]), []);
 });

@@ -3,8 +3,10 @@ const MAX_TYPOS = 2;
 /** The known word that is most similar to a misspelled name; `undefined` if no word is close. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > 40) return undefined;
+  const given = name.toLowerCase();
   const [best] = known
-    .map((word) => ({ word, typos: distance(name.toLowerCase(), word) }))
+    .filter((word) => Math.abs(word.length - given.length) <= MAX_TYPOS) // the others have more typos
+    .map((word) => ({ word, typos: distance(given, word) }))
     .sort((a, b) => a.typos - b.typos);
   return best && best.typos <= MAX_TYPOS && best.typos < best.word.length / 2
     ? best.word

@@ -2,7 +2,7 @@
 import { MalformedProof } from "./errors.ts";
 import { parseSignature } from "./note.ts";
 
-/** C2SP signed-note: readers accept at least this many signatures. */
+/** C2SP signed-note: readers accept at least this many signatures on a note, and may refuse more. */
 const MOST = 16;
 
 /**
@@ -10,8 +10,8 @@ const MOST = 16;
  *
  * @param note a note that the log of this name signed
  * @param answer lines of signatures, as a witness answers them; they are not verified
- * @returns `undefined` if the answer is anything else, or has no signature of another name: a wrong signature
- *   under the log's own name would make the note invalid
+ * @returns `undefined` if the answer is anything else, has no signature of another name, or more than fit on a note: a
+ *   wrong signature under the log's own name would make the note invalid
  */
 export function countersigned(note: string, name: string, answer: string): string | undefined {
   const lines = answer.split("\n");
@@ -19,9 +19,9 @@ export function countersigned(note: string, name: string, answer: string): strin
   if (!lines.every(isSignature)) return undefined;
   const isOwn = (line: string): boolean => line.startsWith(`— ${name} `);
   const others = lines.filter((line) => !isOwn(line));
-  if (others.length === 0) return undefined;
   const end = note.lastIndexOf("\n\n") + 2;
   const own = note.slice(end).split("\n").filter(isOwn);
+  if (others.length === 0 || own.length + others.length > MOST) return undefined;
   return note.slice(0, end) + [...own, ...others].map((line) => `${line}\n`).join("");
 }
 

@@ -196,6 +196,10 @@ test("signatures in the answer are kept with the checkpoint, in place of earlier
   delivery.add(own + one);
   await delivered();
   assert.deepEqual(kept.slice(1), [own + two]);
+  receiver.reply = () => [200, two.repeat(15)];
+  delivery.add(own);
+  await delivered();
+  assert.deepEqual(kept.slice(2), [own + two.repeat(15)]); // 16 signatures with the log's own
 });
 
 test("a witness that has a newer checkpoint of another server needs the older one no more", async (t) => {
@@ -236,6 +240,7 @@ for (const [what, answer] of [
   ["a page", "<p>Thank you</p>\n"],
   ["half a line", "— w.example AAAAAAAAAAAA"],
   ["a wrong signature under the name of the log", "— h/a/audit AAAAAAAAAAAA\n"],
+  ["a signature too many beside the log's own", "— w.example AAAAAAAAAAAA\n".repeat(16)],
   ["too many signatures", "— w.example AAAAAAAAAAAA\n".repeat(17)],
   ["a long answer", `— w.example ${"A".repeat(1 << 20)}\n`],
 ] as const) {

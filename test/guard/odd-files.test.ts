@@ -76,6 +76,21 @@ test("no command waits for the reader of a pipe in the place of the spool", asyn
   assert.match((await machine.run(["sync"])).error, /spool.sending.jsonl" is not a regular file/);
 });
 
+test("no event is written to where a link in the place of the spool leads", async (t) => {
+  const machine = await syncedMachine(t, app.url);
+  const path = join(machine.directory, "spool.jsonl");
+  const other = join(machine.home, "other");
+  rmSync(path, { force: true });
+  writeFileSync(other, "kept");
+  symlinkSync(other, path);
+
+  const { code, error } = await machine.run(["exec", "--", "true"]);
+
+  assert.equal(code, 0);
+  assert.match(error, /the event cannot be kept: ELOOP/);
+  assert.equal(readFileSync(other, "utf8"), "kept");
+});
+
 test("a file of the spool that no guard can have written is dropped and reported", async (t) => {
   const machine = await syncedMachine(t, app.url, { GUARD_NAME: "huge-spool" });
   const path = join(machine.directory, "spool.sending.jsonl");

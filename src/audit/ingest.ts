@@ -23,11 +23,8 @@ import { EVENT_ID, type AuditEvent } from "./schema.ts";
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
 const RESERVED_IDS: ReadonlySet<string> = new Set([
-  "export",
-  "stream",
-  "histogram",
-  "redact",
-  "facets",
+  ...["export", "stream", "histogram", "facets", "redact"],
+  ...["checkpoint", "verifier", "consistency"],
 ]);
 
 /** The properties of a field for ingest. All objects have one shape, which keeps their use fast. */

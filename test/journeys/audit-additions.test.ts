@@ -287,3 +287,15 @@ test("a ticket downloads its maker's events without credentials", async (t) => {
   own.advance(60_000);
   assert.equal((await own.get(late.body.url)).status, 404);
 });
+
+test("every word that is read as a path beside the events is refused as an id", async () => {
+  const { body } = await app.get("/openapi.json");
+  const words = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
+    "get" in methods ? (/^\/api\/public\/audit\/([a-z-]+)$/.exec(path)?.[1] ?? []) : [],
+  );
+  assert.ok(words.includes("checkpoint") && words.includes("export"), String(words));
+  for (const id of words) {
+    const refused = await app.post(AUDIT, { id, command: "ls" });
+    assert.deepEqual([refused.status, refused.body], [400, { error: `id: "${id}" is reserved` }]);
+  }
+});

@@ -141,3 +141,11 @@ function expansionOf({ raw, value, bare }: Word): readonly string[] {
 export function splitAtSpace(text: string): readonly string[] {
   return text.split(/[ \t\r\n]+/).filter((word) => word !== "");
 }
+
+/** A command without the space around it. A backslash at its end belongs together with the next character. */
+export function trimmed(command: string): string {
+  const text = command.trim();
+  if (!text.endsWith("\\")) return text;
+  const start = command.length - command.trimStart().length;
+  return command.slice(start, start + text.length + 1);
+}

@@ -5,7 +5,7 @@
  * allowed if all of them are allowed.
  */
 import type { Decision } from "../core/decision.ts";
-import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
+import { type Form, splitAtSpace, trimmed, WrittenForm } from "./command-form.ts";
 import { splitCommand } from "./command-parts.ts";
 import { GLOB_FIELDS, type GlobField, globFields } from "./glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "./glob.ts";
@@ -84,7 +84,7 @@ export interface Verdict {
  * @throws TooMuchWork when the work exceeds its limit
  */
 export function evaluate(document: PolicyDocument, command: Command, work: StepBudget): Verdict {
-  const text = command.command.trim(); // surrounding space is not part of a command
+  const text = trimmed(command.command);
   const whole = new WrittenForm(text);
   const first = whole.wordAt(0);
   const { provider } = command;

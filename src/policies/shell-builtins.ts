@@ -2,7 +2,7 @@
  * Examines the builtins of Bash that evaluate their arguments once more, set variables, or change how the shell reads its
  * text. An argument that is not known to be harmless raises a doubt.
  */
-import { beginsPlainly, isPattern, isUncertain, type Word } from "./shell-command.ts";
+import { beginsPlainly, isPattern, isUncertain, Unsplittable, type Word } from "./shell-command.ts";
 import type { ShellDoubts } from "./shell-doubts.ts";
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -10,6 +10,8 @@ const DECLARATION = /^[A-Za-z_]\w*(?:\+?=|$)/;
 const NUMBER = /^"?(?:-?\d+|\$[#?!$]|\$\{#[A-Za-z_]\w*\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\})"?$/;
 const COMPARES_NUMBERS = /-(?:eq|ne|lt|le|gt|ge)$/;
 const ASKS_FOR_VARIABLE = /-[vR]$/;
+/** A comment of Bash in a condition, where operators end words as well. */
+const BEGINS_COMMENT = /(?:^|[()<>&|!])#/;
 const UNARY = /^-[a-zA-Z]$/;
 const BINARY = /^(?:==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
 /** The settings of a shell that change nothing about how it reads its text. */
@@ -55,6 +57,7 @@ export function examineBuiltin(name: string, words: readonly Word[], doubts: She
 /** Examines the words of a condition in `[[ ]]`, which compares numbers as arithmetic. */
 export function examineCondition(words: readonly Word[], doubts: ShellDoubts): void {
   for (const [at, { raw }] of words.entries()) {
+    if (BEGINS_COMMENT.test(raw)) throw new Unsplittable(); // in quotes it only costs an allow rule
     if (COMPARES_NUMBERS.test(raw)) {
       examineNumber(words[at - 1], doubts);
       examineNumber(words[at + 1], doubts);
@@ -118,17 +121,19 @@ function examineRead(words: readonly Word[], doubts: ShellDoubts): void {
     const { raw } = words[at] as Word;
     const next = words[at + 1];
     if (/^-[rse]*[ptndNu]$/.test(raw) && !(next && isUncertain(next))) at++;
-    else if (/^-[rse]*a$/.test(raw) || /^-[rse]+$/.test(raw)) continue;
+    else if (/^-[rse]*a$/.test(raw)) doubts.setArray(next?.raw ?? "");
+    else if (/^-[rse]+$/.test(raw)) continue;
     else if (NAME.test(raw)) doubts.set(raw, false);
     else return doubts.raise();
   }
 }
 
 function examineDeclaration(words: readonly Word[], doubts: ShellDoubts): void {
+  const isArray = words.some(({ raw }) => /^-\w*[aA]/.test(raw));
   for (const word of words.slice(1)) {
     if (/^-[gxrpaAf]+$/.test(word.raw)) continue;
     if (!DECLARATION.test(word.raw)) return doubts.raise();
-    doubts.assign(word);
+    doubts.declare(word, isArray);
   }
 }
 

@@ -60,9 +60,9 @@ export function assignmentIn(text: string): string | undefined {
   return text.includes("=") ? ASSIGNMENT.exec(text)?.[0] : undefined;
 }
 
-const QUOTED = /'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]/g;
-/** Patterns of file names, and braces with a list or a range. */
-const PATTERN = /[*?[]|\{[^]*(?:,|\.\.)/;
+const QUOTED = /\$\$|\$'(?:[^'\\]|\\[^])*'|'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]/g;
+/** Patterns of file names, braces with a list or a range, and a tilde that stands for a directory of the shell. */
+const PATTERN = /[*?[]|\{[^]*(?:,|\.\.)|(?:^|[=:])~[-+\d]/;
 
 /** Whether a shell makes words by itself of a word without variables: of braces, or the names of files. */
 export function isPattern({ raw }: Word): boolean {

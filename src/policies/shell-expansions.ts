@@ -120,10 +120,11 @@ export abstract class ExpansionReader {
     // `$[` is arithmetic in Bash only. A continued line joins the dollar sign with what follows.
     if (next === "[" || this.text.startsWith("\\\n", start + 1)) throw new Unsplittable();
     if (!isQuoted && next === "'") {
-      const [decoded, end] = decodeAnsiC(this.text, start + 2);
-      if (end === -1) throw new Unsplittable();
-      this.at = end;
-      return word.add(decoded);
+      const decoded = decodeAnsiC(this.text, start + 2);
+      if (decoded === undefined) throw new Unsplittable();
+      if (!decoded.isCertain) this.doubts.raise();
+      this.at = decoded.end;
+      return word.add(decoded.text);
     }
     if (!isQuoted && next === '"') {
       this.at++;

@@ -1,6 +1,7 @@
 /** Reads the parts of a shell text between words and commands: space, comments, redirections and here-documents. */
 import {
   type Input,
+  isPattern,
   plainWord,
   type SimpleCommand,
   Unsplittable,
@@ -15,9 +16,17 @@ const [ZERO, NINE, AMPERSAND, LESS, GREATER] = [0x30, 0x39, 0x26, 0x3c, 0x3e] as
 
 /** Delimiters of here-documents that all shells read in the same way. */
 const DELIMITER = /^(?:[\w.!@%+-]+|'[^'\n]*'|"[^"\\$`\n]*"|\\\w+)$/;
-/** Files that may be written: devices, and plain names below the current directory or `/tmp`. */
+/**
+ * Files that may be written: devices, and plain names below the current directory or `/tmp`. Other files than the
+ * standard outputs could be connections, which are opened for reading and for writing.
+ */
 const HARMLESS_FILE =
-  /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$|^(?![^]*(?:^|\/)\.(?!\/))(?:\/tmp\/|\.\/)?[^\s/~*?[\]{}-][^\n~*?[\]{}]*$/;
+  /^\/dev\/(?:null|stdout|stderr|tty|fd\/[12])$|^(?![^]*(?:^|\/)\.(?!\/))(?:\/tmp\/|\.\/)?[^\s/~*?[\]{}-][^\n~*?[\]{}]*$/;
+
+/** A file whose name Bash takes for a connection to another machine. */
+const CONNECTION = /^\/dev\/(?:tcp|udp)\//;
+/** The beginning of a name that no expansion makes the name of a connection. */
+const NO_CONNECTION = /^"?(?:\/(?!d(?:e|\W|$))\w|[\w.*?[])/;
 
 interface HereDocument {
   readonly delimiter: string;
@@ -171,15 +180,26 @@ export abstract class RedirectionReader extends WordReader {
       if (isInput && isStandard) {
         inputs.push({ text: isText ? value : "", isExact: isText && bare === undefined });
       }
-      if (!isText && !isHarmlessFile(operator, word)) outputs.push(plainWord(operator), word);
+      if (!isText && !isHarmless(number, operator, word)) outputs.push(plainWord(operator), word);
     }
     return operator;
   }
 }
 
-function isHarmlessFile(operator: string, { value, bare }: Word): boolean {
-  if (operator === "<" || operator === "<&") return true;
-  if (bare !== undefined) return false;
-  if (operator === ">&" && /^(?:\d+-?|-)$/.test(value)) return true;
-  return HARMLESS_FILE.test(value);
+/** Whether a redirection writes no file, or one that may be written, and opens no connection. */
+function isHarmless(number: string | undefined, operator: string, word: Word): boolean {
+  const { value, bare } = word;
+  if (operator === ">&" || operator === "<&") {
+    if (bare !== undefined) return false;
+    if (/^(?:-|[12]-?)$/.test(value)) return true;
+    // The others may be connections, to which a command writes by its first two files.
+    const isWritten = number === undefined ? operator === ">&" : /^0*[12]$/.test(number);
+    if (/^\d+-?$/.test(value)) return !isWritten;
+    return operator === ">&" && HARMLESS_FILE.test(value);
+  }
+  if (operator === "<") {
+    if (bare === undefined && !isPattern(word)) return !CONNECTION.test(value);
+    return NO_CONNECTION.test(word.raw);
+  }
+  return bare === undefined && HARMLESS_FILE.test(value);
 }

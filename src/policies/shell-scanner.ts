@@ -167,7 +167,7 @@ class ShellScanner extends RedirectionReader {
     const next = this.text[this.at];
     const isName = name !== undefined && !isReserved(name) && (next === "{" || next === "(");
     if (!isName) this.at = start;
-    else this.doubts.set(name, false);
+    else this.doubts.setArray(name); // of two file descriptors
   }
 
   #emptyParentheses(): void {

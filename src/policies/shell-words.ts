@@ -22,8 +22,14 @@ export abstract class WordReader extends ExpansionReader {
   protected unquotedWord(): string | undefined {
     const start = this.at;
     this.at = ordinaryEnd(this.text, start);
-    if (this.at === start || this.classHere() === QUOTING) return undefined;
+    if (this.at === start) return undefined;
+    if (this.classHere() === QUOTING && !this.#isContinuedBeforeSpace()) return undefined;
     return this.text.slice(start, this.at);
+  }
+
+  /** Whether a line is continued here with a space, so that the word ends. */
+  #isContinuedBeforeSpace(): boolean {
+    return /^\\\n[ \t\n]/.test(this.text.slice(this.at, this.at + 3));
   }
 
   /** The class of the character here. */

@@ -22,6 +22,19 @@ export const EVASIONS: readonly string[] = [
   "time -p -- git push",
   "sh -c 'time -f x git push'",
   "((1)); git push",
+  "!\\\n git push",
+  "coproc\\\n git push",
+  "git \\\npush \\\n",
+  "CI=1 git push origin main \\\n",
+  "[[ a && #'\n b ]]; git push #' ]]",
+  // Escapes of Bash's quotes.
+  "eval $'echo a\\473 git push'",
+  "eval $'echo a\\x{3b} git push'",
+  "eval $'echo a\\cjgit push'",
+  "bash -c $'git push\\0 x'",
+  "$'\\x{67}it' push",
+  "$'\\547it' push",
+  "git $'push\\0'",
   // Compound commands.
   "if true; then git push; fi",
   "if git push; then ls; fi",
@@ -266,6 +279,8 @@ export const HARMLESS: readonly string[] = [
   "git log > /tmp/log.txt",
   "git log >> ./out.log 2>&1",
   "git log > /dev/null",
+  "cat < dir/$x < /tmp/$x.txt 2>&1",
+  "cat $'a\\tb\\x41\\'\\u00e9'",
 ];
 
 /** Lines that run `git status` and the like, but may run something else that their words do not show. */
@@ -381,4 +396,24 @@ export const DOUBTFUL: readonly string[] = [
   "git log &> /etc/profile",
   "{ git log; } > ~/.bashrc",
   "> .envrc git log",
+  "git log > $'\\456bashrc'",
+  "git log > $'\\457etc\\457profile'",
+  // Connections, which are opened for reading and for writing.
+  "cat x </dev/tcp/127.0.0.1/80 >&0",
+  "cat x 1< /dev/udp/127.0.0.1/80",
+  "cat x < /dev/{t..t}cp/127.0.0.1/80",
+  "x=/dev/tcp/127.0.0.1/80; cat x < $x",
+  'cat x 1< "$x"',
+  "cat x < y 1<&0",
+  "cat x 3< y >&3",
+  "cat x < y > /dev/fd/0",
+  // Escapes of Bash's quotes, and directories of the shell.
+  "printf $'\\455v' 'a[$(pwn)]' 1",
+  "echo > \"'x';pwn;''\"; eval echo $'\\''*$'\\''",
+  "[[ a && #'\n b ]]; pwn #' ]]",
+  '[[ a && (#"\n b ) ]]; pwn #" ]]',
+  "cd 'a;pwn'; eval echo ~+",
+  "cd 'a;pwn'; eval x=~+",
+  "watch git log ~-",
+  "eval git log ~1",
 ];

@@ -175,3 +175,37 @@ test("a rule for find allows braces and names of files where they cannot become 
     assert.equal(decide(finding, line).decision, "DENIED", line);
   }
 });
+
+test("a rule for declarations allows no value that an array evaluates once more", () => {
+  const names = ["declare", "export", "readonly", "typeset", "local", "read"];
+  const declaring: PolicyDocument = {
+    default: "deny",
+    rules: [rule("allow", ...names, "ls")],
+    tests: [],
+  };
+  for (const line of [
+    "declare -a x=(1 2)",
+    "declare x=$y",
+    "export x=$(ls)",
+    "local x='a (b)'",
+    "x=(a); declare y=$x",
+  ]) {
+    assert.equal(decide(declaring, line).decision, "ALLOWED", line);
+  }
+  for (const line of [
+    "declare -a x='($(pwn))'",
+    "export -a x='($(pwn))'",
+    "readonly -a x='($(pwn))'",
+    "typeset -A x='([$(pwn)]=1)'",
+    "x=(a); declare x='($(pwn))'",
+    "y='($(pwn))'; declare -a x=$y",
+    "y='($(pwn))'; x=(a); declare x=$y",
+    "y='($(pwn))'; declare x=$y; x[0]=a",
+    "y='($(pwn))'; read -a x; local x=$y",
+    "y='($(pwn))'; coproc x { ls; }; local x=$y",
+    "y='($(pwn))'; declare DIRSTACK=$y",
+    "declare -a x=$e'($(pwn))'",
+  ]) {
+    assert.equal(decide(declaring, line).decision, "DENIED", line);
+  }
+});

@@ -107,7 +107,8 @@ function checkProvider({ id, operations }: DeclaredProvider, place: string): voi
   if (!PROVIDER_ID.test(id)) {
     throw fault(`${place}.id`, "expected a letter or digit first, and no slash or white space");
   }
-  const twice = operations.findIndex((name, index) => operations.indexOf(name) !== index);
+  const seen = new Set<string>(); // a look-up in the list for each name would be quadratic
+  const twice = operations.findIndex((name) => seen.size === seen.add(name).size);
   if (twice !== -1) throw fault(`${place}.operations[${twice}]`, "appears twice");
 }
 

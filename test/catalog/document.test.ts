@@ -170,6 +170,17 @@ for (const [name, changes, message] of faults) {
   });
 }
 
+test("an operation that appears twice is found in linear time", () => {
+  const operations = [...Array.from({ length: 80_000 }, (_, n) => `o${n}`), "o7"];
+  const text = catalog({ providers: [{ ...provider, operations }] });
+  const start = process.cpuUsage();
+  assert.throws(() => parseCatalog(text), {
+    message: "catalog.providers[0].operations[80000]: appears twice",
+  });
+  // Looking for each name in the list took 5 s.
+  assert.ok(process.cpuUsage(start).user / 1_000 < 2_000);
+});
+
 test("invalid JSON is a fault with line and column, and is not quoted", () => {
   assert.throws(() => parseCatalog('{\n  "providers": secret\n}'), {
     message: "it is not JSON: line 2, column 16: expected a value",

@@ -1,12 +1,13 @@
 /** The labels of the fields that the API's messages name, as the portal's forms and filters show them. */
 const LABELS: ReadonlyMap<string, string> = new Map([
   ["admin_email", "First admin's email"],
+  ["admin_password", "First admin's password"],
   ["current", "Current password"],
   ["cursor", "The page of the list"],
   ["email", "Email"],
   ["expires_in_days", "Days until it expires"],
   ["from", "From"],
-  ["key", "Name"],
+  ["key", "Key"],
   ["name", "Name"],
   ["password", "Password"],
   ["settings", "Settings"],

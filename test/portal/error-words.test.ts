@@ -4,8 +4,12 @@ import { inWords } from "../../src/portal/error-words.ts";
 
 const MESSAGES = [
   ["expires_in_days: expected at least 1", "Days until it expires: expected at least 1"],
-  ["settings[2].key: required", "Name in row 3: required, but empty"],
+  ["settings[2].key: required", "Key in row 3: required, but empty"],
   ["admin_email: expected an email address", "First admin's email: expected an email address"],
+  [
+    "admin_password: expected 10 to 256 characters",
+    "First admin's password: expected 10 to 256 characters",
+  ],
   ["name: expected a string", "Name: expected a text"],
   [
     "from: expected an RFC 3339 date and time, such as 2026-01-31T12:00:00Z (a + in a query is %2B)",

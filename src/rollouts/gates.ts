@@ -59,7 +59,7 @@ function waitsFor(gates: RolloutGates, { assigned, reporting, after }: StageFigu
   const waits: string[] = [];
   if (assigned === 0) waits.push("No runtime of the fleet is selected");
   else if (reporting < least) {
-    const all = assigned < least ? `, and only ${assigned} of the fleet are selected` : "";
+    const all = assigned < least ? `, and the stage selects only ${assigned}` : "";
     waits.push(`${reporting} of at least ${quantity(least, "runtime")} report the version${all}`);
   }
   const commands = after?.commands ?? 0;

@@ -51,7 +51,7 @@ for (const [name, stage, figures, minutes, outcome, reason] of [
     {},
     0,
     "waiting",
-    /only 10 of the fleet are selected/,
+    /, and the stage selects only 10$/,
   ],
   [
     "silence never passes a hold",

@@ -165,7 +165,7 @@ function guardLines(model: AgentsModel, lines: string): Html {
 
 function machines(model: AgentsModel): Html {
   if (model.machines.length === 0) {
-    return emptyState("No machine yet", "A machine appears here when one of the lines above ran.");
+    return emptyState("No machine yet", "A machine appears here once these lines have run on it.");
   }
   const headings = ["Machine", "State", "Last event", "Policy version", "Seen", "Guard"];
   const rows = model.machines.map((machine) => row(model, machine));
@@ -210,7 +210,7 @@ function lastEvent(name: string, last: AuditEvent | undefined, now: number): Htm
 }
 
 function support(): Html {
-  const headings = ["Agent", "Hooks", "Refuses by", "State"];
+  const headings = ["Agent", "Hooks", "Denies by", "State"];
   const rows = [...AGENT_SETTINGS].map(([, settings]) => supportRow(settings));
   return table("Table of the agents", "rows fleet stacked", headings, rows);
 }
@@ -219,7 +219,7 @@ function supportRow({ title, events, denial, support: state }: AgentSettings): H
   return html`<tr>
     <th scope="row">${title}</th>
     <td data-label="Hooks">${events.join(", ")}</td>
-    <td data-label="Refuses by">${denial}</td>
+    <td data-label="Denies by">${denial}</td>
     <td data-label="State">${state}</td>
   </tr>`;
 }

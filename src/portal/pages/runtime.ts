@@ -111,7 +111,7 @@ function policyOf(
   return html`${link} ${badge("drifted", "warn")}
     <span class="faint"
       >the active version is
-      <a class="mono" href="${policyLink(active.version)}">${active.version}</a> since
+      <a class="mono" href="${policyLink(active.version)}">${active.version}</a>, activated
       ${timeAgo(since, now)};</span
     >
     <a href="${policyLink(active.version, version)}">what it changes</a>`;

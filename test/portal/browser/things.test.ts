@@ -31,7 +31,10 @@ browserTest("a runtime leads to its people, and a person to their runtimes", asy
     await page.getByRole("link", { name: "build-2" }).click();
     await page.getByRole("heading", { name: "build-2", level: 1 }).waitFor();
     const facts = page.getByRole("region", { name: "Runtime", exact: true });
-    assert.match(await facts.innerText(), /v1 Drifted the active version is v2 since 3 min ago/);
+    assert.match(
+      await facts.innerText(),
+      /v1 Drifted the active version is v2, activated 3 min ago/,
+    );
     assert.match(await facts.innerText(), /30 commands,? 6 denied \(20\u202f%\)/);
     await facts.getByRole("link", { name: "ada", exact: true }).click();
     await page.getByRole("heading", { name: "ada", level: 1 }).waitFor();

@@ -109,7 +109,7 @@ function tell(moved: readonly Moved[], damaged: number, { out, error }: Terminal
   for (const { id, summary, differences } of moved) {
     for (const difference of differences) error(`${printable(`${id}: ${difference}`)}\n`);
     if (differences.length > 0) continue;
-    const counts = Object.entries(summary).map(([name, { count }]) => `${count} ${name}`);
+    const counts = Object.entries(summary).map(([name, { count }]) => `${name} ${count}`);
     out(`${printable(id)}: ${counts.slice(1).join(", ")}; digest ${digestOf(summary)}\n`);
   }
   const same = moved.filter(({ differences }) => differences.length === 0).length;

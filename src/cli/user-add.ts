@@ -1,4 +1,5 @@
 import { printable } from "../core/printable.ts";
+import { oneOf } from "../core/validate.ts";
 import { roles } from "../users/schema.ts";
 import { readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
@@ -9,7 +10,7 @@ export const userAddCommand: CliCommand = {
   usage: "--email EMAIL --role ROLE [--name NAME] [--organization ID] [--data DIR]",
   summary: "Create a user; the password is asked for, or read from standard input",
   details: `  --email EMAIL       what the user signs in with
-  --role ROLE         ${roles.join(", ")}
+  --role ROLE         ${oneOf(roles)}
   --name NAME         the name that people see; by default the email
   --organization ID   the organization; by default "default"
   --data DIR          the data directory; by default DATABASE_URL or DATA_DIR
@@ -22,7 +23,7 @@ The password is never an argument, since everybody on the machine could read it.
     const email = required("email", values.email);
     const role = required("role", values.role);
     if (!roles.some((one) => one === role))
-      throw new UsageError(`--role: expected ${roles.join(", ")}`);
+      throw new UsageError(`--role: expected ${oneOf(roles)} instead of "${role}"`);
     const { name, organization } = values;
     const config = storedAt(values.data);
     const password = await terminal.readPassword(`Password for ${printable(email)}: `);

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { startSignalbox } from "../../src/index.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
@@ -10,7 +11,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
 
-const POLICY = ["validate", "test", "diff", "replay", "publish", "pull"].map(
+const POLICY = ["validate", "test", "diff", "replay", "publish", "activate", "pull"].map(
   (name) => `policy ${name}`,
 );
 const ROLLOUT = ["start", "status", "advance", "pause", "resume", "roll-back"].map(
@@ -96,7 +97,7 @@ for (const [args, said] of [
   ],
   [
     ["user", "add", "--email", "a@b.c", "--role", "king"],
-    "signalbox user add: --role: expected admin, operator, viewer; see signalbox user add --help\n",
+    'signalbox user add: --role: expected admin, operator or viewer instead of "king"; see signalbox user add --help\n',
   ],
   ...["0", "3651", "never", "1.5"].map(
     (days) =>
@@ -257,7 +258,6 @@ test("only the owner can open the socket; it is removed with the server, and rep
 });
 
 test("a directory with a path too long for a socket is served, with a warning in the log", async (t) => {
-  const { startSignalbox } = await import("../../src/index.ts");
   const folder = await newDirectory(t);
   const dataDir = join(folder, "d".repeat(120));
   const lines: string[] = [];

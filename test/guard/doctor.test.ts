@@ -33,6 +33,6 @@ test("doctor and sync say why the service refuses, and what to do", async (t) =>
   await app.close();
   assert.match(
     (await machine.run(["doctor"])).out,
-    /cannot be reached: ECONNREFUSED: start it, or correct RUNTIME_PORTAL_BASE_URL/,
+    /cannot be reached: ECONNREFUSED: start it, or set RUNTIME_PORTAL_BASE_URL to its address/,
   );
 });

@@ -70,7 +70,7 @@ async function reached(answer: Promise<ServiceAnswer>, name: string): Promise<Se
   try {
     return await answer;
   } catch (error) {
-    throw new InputError(`${(error as Error).message}: start it, or correct ${name}`, {
+    throw new InputError(`${(error as Error).message}: start it, or set ${name} to its address`, {
       cause: error,
     });
   }

@@ -5,7 +5,7 @@ import type { ActivityEntry } from "./schema.ts";
 export interface ActivityFilter {
   /** A whole action, or the part before its dot: `policy` matches every `policy.…`. */
   readonly action?: string | undefined;
-  /** An actor's id, email or name; `anonymous` for a caller without credentials, `command` for the command line. */
+  /** An actor's id, email or name; of an actor without a name its kind, such as `anonymous` or `gate`. */
   readonly actor?: string | undefined;
   /** A target's id or name. */
   readonly target?: string | undefined;

@@ -30,7 +30,7 @@ export const activityEntry = object({
     address: string("The IP address of the client, if it is known."),
     request_id: string("The `X-Request-Id` of the response."),
     surface: word(
-      "`public` for `/api/public`, `v1` for `/api/v1`, `command` for the command line, `service` for a step that the service takes by itself.",
+      "`public` for `/api/public`, `v1` for `/api/v1`, `portal` for a path without a prefix, `command` for the command line, `service` for a step that the service takes by itself.",
       ["public", "v1", "portal", "command", "service"],
     ),
     action: string("The permanent name of the action, such as `policy.publish` or `login.failed`."),

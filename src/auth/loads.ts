@@ -12,7 +12,7 @@ interface Load {
 
 /** The recent cost of each key. A cost halves every minute. At most 20,000 keys are remembered. */
 export class Loads {
-  // A Map keeps the order of insertion: the first key is the one whose cost grew longest ago.
+  // A Map keeps the order of insertion: the first key is the one whose cost changed longest ago.
   readonly #loads = new Map<string, Load>();
   readonly #now: Clock;
 

@@ -16,11 +16,11 @@ import { basename, dirname, join, relative } from "node:path";
 import { after, test } from "node:test";
 import { askForBackup } from "../../src/control/client.ts";
 import { openBackup, writeBackup } from "../../src/storage/backup/backup.ts";
-import { MANIFEST, manifestText } from "../../src/storage/backup/manifest.ts";
+import { MANIFEST, manifestText, readManifest } from "../../src/storage/backup/manifest.ts";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
-import { ADMIN, ADMIN_SETTINGS, START_TIME, start, type App } from "../support/start.ts";
+import { ADMIN, ADMIN_SETTINGS, App, START_TIME, start } from "../support/start.ts";
 
 const folder = await newDirectory({ after });
 const app = await start({ after }, { ...ADMIN_SETTINGS, auditSegmentBytes: 64 << 10 });
@@ -30,8 +30,7 @@ const { key } = await app.createKey("k", admin);
 
 /** Serves a restored directory with the clock of the original one. */
 async function serving(dataDir: string, use: (restored: App) => Promise<void>): Promise<void> {
-  const { App: Restored } = await import("../support/start.ts");
-  const restored = new Restored(dataDir, { requireAuth: true });
+  const restored = new App(dataDir, { requireAuth: true });
   await restored.open();
   try {
     await use(restored);
@@ -141,8 +140,7 @@ for (const [spelling, spelled] of [
 ] as const) {
   test(`a backup has every file under its own name if DATA_DIR is ${spelling}`, async () => {
     const own = await newDirectory({ after });
-    const { App: Spelled } = await import("../support/start.ts");
-    const running = new Spelled(spelled(join(own, "data")), {});
+    const running = new App(spelled(join(own, "data")), {});
     await running.open();
     await running.post("/api/public/policies", { version: "v1", yaml: "a: 1" });
     const targets = [join(own, "running"), join(own, "stopped")] as const;
@@ -213,7 +211,6 @@ test("a backup with any changed byte is refused, and the attempt leaves no files
 
 test("every byte of a manifest counts", async () => {
   const path = join(folder, "held", "manifest.json");
-  const { readManifest } = await import("../../src/storage/backup/manifest.ts");
   const bytes = await readFile(path);
   assert.ok(readManifest(bytes).files.length > 5);
   for (let at = 0; at < bytes.length; at++) {

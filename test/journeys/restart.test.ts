@@ -24,12 +24,16 @@ for (const headers of [admin, other.admin]) {
   ];
   await app.put("/api/v1/settings", { settings: pairs }, headers);
 }
+// Not in the other organization: the version that is published there later would end it at some moment.
+const stages = [{ percent: 10 }, { percent: 100 }];
+assert.equal((await app.post("/api/v1/rollouts", { version: "v2", stages }, admin)).status, 201);
 const user = await app.createUser({ email: "ada@acme.example" }, other.admin);
 
 const PATHS = [
   "policies",
   "policies?active=true",
   "policies/v2",
+  "rollouts",
   "audit",
   "fleet",
   "dashboard",
@@ -39,6 +43,7 @@ const PATHS = [
   "users",
   "organizations",
   "api-keys",
+  "activity",
   "auth/me",
 ];
 

@@ -14,13 +14,14 @@ import {
   timeAgo,
   timeOrNever,
 } from "./parts.ts";
-import { firstHeartbeat, runtimeLines } from "./runtime-lines.ts";
+import { firstHeartbeat, policyLines, runtimeLines } from "./runtime-lines.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
 
 /** A key that was just created, with its text, which is shown only once. */
 export interface FreshKey {
   readonly name: string;
+  readonly scopes: string;
   readonly api_key: string;
   readonly warning: string;
 }
@@ -93,6 +94,7 @@ function scopeField(): Html {
 }
 
 function freshKey(fresh: FreshKey, context: PageContext): Html {
+  if (fresh.scopes === "policy") return freshKeyCard(fresh, policyKeyLines(context));
   return freshKeyCard(
     fresh,
     html`<p class="faint">
@@ -104,6 +106,17 @@ function freshKey(fresh: FreshKey, context: PageContext): Html {
       <p class="faint">A first heartbeat from the same shell, after which the fleet shows it:</p>
       ${shellLines(firstHeartbeat("build-1"))}`,
   );
+}
+
+/** A key of this scope cannot report, so a first heartbeat would be refused. */
+function policyKeyLines(context: PageContext): Html {
+  return html`<p class="faint">
+      For <code>signalbox policy</code>: run these lines, then paste the key. It does not show, and
+      stays out of the history of the shell. A pipeline reads the same names from its secrets.
+    </p>
+    ${shellLines(policyLines(context))}
+    <p class="faint">In the same shell, this prints the active policy:</p>
+    ${shellLines("signalbox policy pull")}`;
 }
 
 /** Renders a key that was just created, above the lines that need it. */

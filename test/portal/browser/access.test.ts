@@ -120,6 +120,20 @@ browserTest("a key is created, shown once and copied, used, and revoked", async 
   await visited.checkUnbroken();
 });
 
+browserTest("a key of the scope policy comes with the lines for signalbox policy", async (t) => {
+  const visited = await visit(t, `${closed.url}/portal/access`);
+  const { page } = visited;
+  await signIn(page);
+  await page.getByLabel("What it is for").fill("pipeline");
+  await page.getByLabel("What it may do").selectOption("policy");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const fresh = page.getByRole("region", { name: "The key for" });
+  await fresh.getByText(`export SIGNALBOX_URL='${closed.url}/api/v1'`).waitFor();
+  await fresh.getByText("signalbox policy pull").waitFor();
+  assert.equal(await fresh.getByText("heartbeat").count(), 0, "which this key may not send");
+  await visited.checkUnbroken();
+});
+
 browserTest("users are added, changed and deleted, and each form shows its refusals", async (t) => {
   const visited = await visit(t, `${closed.url}/portal/access/users`);
   const { page } = visited;

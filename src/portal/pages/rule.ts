@@ -149,7 +149,7 @@ function aboutUse({ now }: RuleModel, commands: Use, { effect }: PolicyRule): Fa
     [
       "Commands",
       html`${count(times.length)} of the newest ${counted(lookedAt, kind)}
-      ${since && html`<span class="faint">since</span> ${timeAgo(since, now)}`}`,
+      ${since && html`<span class="faint">(the oldest ${timeAgo(since, now)})</span>`}`,
     ],
     ["People and agents", namesIn(events, "executor", executorLink)],
     ["Runtimes", namesIn(events, "runtime_name", runtimeLink)],

@@ -24,8 +24,8 @@ const MOST_UNDER_WAY = 2;
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
 /** The limits of what waits; further appends are refused. */
-const MOST_WAITING = 20_000;
-const MOST_WAITING_BYTES = 256 << 20;
+const MOST_WAITING_EVENTS = 40_000;
+const MOST_WAITING_BYTES = 64 << 20;
 const NO_PARTITION = "23514";
 
 /** The lines of known events are read in parts of this size. A larger append is read alone. */
@@ -85,44 +85,49 @@ export class GroupCommit {
     stored: Stored,
     named: ReadonlySet<string> | undefined,
   ): void {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) {
+      this.#counts.failed += events.length;
+      return stored(refusal);
+    }
+    const left = this.#begun(events.length, stored);
+    const allowance = answerAllowance(events);
+    const preparing = new Yielder().run(newEventsOf(events, named));
+    if (!(preparing instanceof Promise)) this.#wait(organization, preparing, allowance, left);
+    else preparing.then((made) => this.#wait(organization, made, allowance, left), left);
+  }
+
+  #refusal(): Unavailable | undefined {
+    if (this.#isClosed) return new Unavailable("The service is stopping", 5);
+    const { pending, pendingBytes } = this.#counts;
+    if (pending < MOST_WAITING_EVENTS && pendingBytes < MOST_WAITING_BYTES) return undefined;
+    return new Unavailable("Too many events wait for the database: send them again", 1);
+  }
+
+  // The functions of an append that waits are made here: inside `append` they would keep its `events`, too.
+
+  #begun(count: number, stored: Stored): Stored {
     const counts = this.#counts;
-    const ended: Stored = (error, json) => {
-      if (error !== null) counts.failed += events.length;
+    this.#appends++;
+    counts.pending += count;
+    return (error, json) => {
+      this.#appends--;
+      counts.pending -= count;
+      if (error !== null) counts.failed += count;
       stored(error, json);
     };
-    if (this.#isClosed) return ended(new Unavailable("The service is stopping", 5));
-    if (this.#appends >= MOST_WAITING || counts.pendingBytes >= MOST_WAITING_BYTES) {
-      return ended(new Unavailable("Too many events wait for the database: send them again", 1));
-    }
-    this.#appends++;
-    const taken = (prepared: readonly NewEvent[]): void => {
-      const bytes = prepared.reduce((sum, { line }) => sum + line.length, 0);
-      counts.pendingBytes += bytes;
-      counts.pending += events.length;
-      const left: Stored = (error, json) => {
-        this.#appends--;
-        counts.pendingBytes -= bytes;
-        counts.pending -= events.length;
-        ended(error, json);
-      };
-      const allowance = answerAllowance(events);
-      this.#waiting.add({
-        party: [organization],
-        events: prepared,
-        bytes,
-        allowance,
-        stored: left,
-      });
-      this.#send();
+  }
+
+  #wait(organization: string, events: readonly NewEvent[], allowance: number, left: Stored): void {
+    const counts = this.#counts;
+    const bytes = events.reduce((sum, { line }) => sum + line.length, 0);
+    counts.pendingBytes += bytes;
+    const stored: Stored = (error, json) => {
+      counts.pendingBytes -= bytes;
+      left(error, json);
     };
-    const preparing = new Yielder().run(newEventsOf(events, named));
-    if (!(preparing instanceof Promise)) taken(preparing);
-    else {
-      preparing.then(taken, (error: unknown) => {
-        this.#appends--;
-        ended(error);
-      });
-    }
+    this.#waiting.add({ party: [organization], events, bytes, allowance, stored });
+    this.#send();
   }
 
   /** Refuses further events, and resolves when all accepted events are answered. */

@@ -24,6 +24,7 @@ import {
 } from "./shell-command.ts";
 import { ShellDoubts } from "./shell-doubts.ts";
 import { scanShell } from "./shell-scanner.ts";
+import { hasLines, isUnsafe, mayTakePart } from "./script-input.ts";
 import type { StepBudget } from "./step-budget.ts";
 import type { Inner } from "./wrapper-arguments.ts";
 import { WRAPPERS } from "./wrappers.ts";
@@ -44,11 +45,11 @@ const SPLIT_STEPS = 10;
 
 /** The operators that Bash reads otherwise than other POSIX shells. Found in quotes they only cost an allow rule. */
 const NOT_POSIX =
-  /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|=\(|(?<!\$)\(\(|(?:^|[\s;&|(!])\[\[\s|\b(?:function|select|coproc)\s/;
+  /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|=\(|(?<!\$)\(\(|\[\[[\s<>;&|(]|\d\d[<>]|\b(?:function|select|coproc)\s/;
 const NONE: readonly never[] = [];
 const NO_INNERS: readonly Inner[] = [];
 /** The trusted paths of wrappers. A program of the same name at another path could do anything. */
-const TRUSTED = /^(?:\/usr)?(?:\/local)?\/bin\/[^/]*$|^[^/]*$/;
+const TRUSTED = /^(?:(?:\/usr)?(?:\/local)?\/bin\/)?[^/\s]*$/;
 
 /**
  * Splits a command.
@@ -86,14 +87,22 @@ class Splitter {
     return !this.#doubts.any;
   }
 
-  /** @param inherited the input of the program that runs the text; some of its commands may read it */
-  split(text: string, level: number, inherited: readonly Input[] = NONE): void {
+  /**
+   * @param inherited the input of the program that runs the text; some of its commands may read it
+   * @param isInput whether the text itself is this input
+   */
+  split(text: string, level: number, inherited: readonly Input[] = NONE, isInput = false): void {
     this.#work.spend(SPLIT_STEPS * text.length);
     const own = this.#receiver(level);
+    const isShared = isInput && hasLines(text);
+    if (isShared && isUnsafe(text)) this.#doubts.raise();
     const found: Found =
       inherited.length === 0
         ? own
-        : (one) => own(one.inputs.length > 0 ? one : { ...one, inputs: inherited });
+        : (one) => {
+            if (isShared && mayTakePart(one.words)) this.#doubts.raise();
+            own(one.inputs.length > 0 ? one : { ...one, inputs: inherited });
+          };
     try {
       scanShell(text, found, this.#doubts);
     } catch (error) {
@@ -135,7 +144,8 @@ class Splitter {
       inners.length === 0 ||
       wrapper?.acts === true ||
       front.length > 0 ||
-      (program.value !== name && !TRUSTED.test(program.value));
+      program.bare !== undefined || // an expansion makes it another program
+      !TRUSTED.test(program.value);
     if (front.length > 0) this.#suspect(words);
     const own = front.length === 0 ? words : [...front, ...words];
     this.#add(own, own === words ? source : undefined, mustBeAllowed && !isDoubtful);
@@ -149,7 +159,7 @@ class Splitter {
           this.#splitRoughly(script, this.#receiver(level + 1));
         }
         const inherited = inputs.map(({ text }) => ({ text, isExact: false }));
-        this.split(script, level + 1, inherited);
+        this.split(script, level + 1, inherited, inner.isInput);
       } else {
         const rest = { words: inner.words, assignments: inner.assignments ?? NONE, inputs };
         const isUnsure = isDoubtful ?? inner.isUnclear;

@@ -2,7 +2,14 @@
  * Examines the builtins of Bash that evaluate their arguments once more, set variables, or change how the shell reads its
  * text. An argument that is not known to be harmless raises a doubt.
  */
-import { beginsPlainly, isPattern, isUncertain, Unsplittable, type Word } from "./shell-command.ts";
+import {
+  beginsPlainly,
+  isPattern,
+  isUncertain,
+  Unsplittable,
+  type Word,
+  withoutQuoted,
+} from "./shell-command.ts";
 import type { ShellDoubts } from "./shell-doubts.ts";
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -33,10 +40,12 @@ type Examine = (words: readonly Word[], doubts: ShellDoubts) => void;
 const raise: Examine = (_, doubts) => doubts.raise();
 const EXAMINED: ReadonlyMap<string, Examine> = new Map<string, Examine>([
   ["test", (words, doubts) => examineTest(words.slice(1), doubts)],
-  ["[", (words, doubts) => examineTest(words.slice(1, -1), doubts)],
+  ["[", examineBracket],
   ["printf", examinePrintf],
   ["read", examineRead],
-  ["unset", (words, doubts) => examineEach(words, /^-[vf]$/, NAME, doubts)],
+  // Without a `PATH`, Bash looks for programs in the current directory.
+  ["unset", (words, doubts) => examineEach(words, /^-[vf]$/, /^(?!PATH$)[A-Za-z_]\w*$/, doubts)],
+  ["jobs", (words, doubts) => examineEach(words, /^-[lnprs]+$/, /^%\w+$/, doubts)],
   ...["declare", "typeset", "local", "export", "readonly"].map(
     (name) => [name, examineDeclaration] as const,
   ),
@@ -58,6 +67,7 @@ export function examineBuiltin(name: string, words: readonly Word[], doubts: She
 export function examineCondition(words: readonly Word[], doubts: ShellDoubts): void {
   for (const [at, { raw }] of words.entries()) {
     if (BEGINS_COMMENT.test(raw)) throw new Unsplittable(); // in quotes it only costs an allow rule
+    if (/[()]/.test(raw) && endsElsewhere(raw, words[at - 1])) throw new Unsplittable();
     if (COMPARES_NUMBERS.test(raw)) {
       examineNumber(words[at - 1], doubts);
       examineNumber(words[at + 1], doubts);
@@ -67,11 +77,34 @@ export function examineCondition(words: readonly Word[], doubts: ShellDoubts): v
   }
 }
 
+/**
+ * Whether Bash may see another end of a word than its space, or an end of the condition in it. In parentheses of regular
+ * expressions and patterns, a space and `]]` are text, and after other parentheses `]]` needs no space.
+ */
+function endsElsewhere(raw: string, before: Word | undefined): boolean {
+  const text = withoutQuoted(raw).replace(/\$\{\w+\}/g, "");
+  if (text.includes(")]]")) return true;
+  if (/[$<>]\(|`|\$\{/.test(text) && /(?:^|[^$<>])\(/.test(text)) return true;
+  if (/^\(+[^()]*$/.test(text) && !/^(?:=~|[=!]?=)$/.test(before?.raw ?? "")) return false;
+  let open = 0;
+  for (const char of text) {
+    if (char === "(") open++;
+    else if (char === ")" && open > 0) open--;
+  }
+  return open > 0;
+}
+
 function examineNumber(word: Word | undefined, doubts: ShellDoubts): void {
   const [found, plain, braced] = NUMBER.exec(word?.raw ?? "") ?? [];
   const name = plain ?? braced;
   if (found === undefined) doubts.raise();
   else if (name !== undefined) doubts.evaluate(name);
+}
+
+/** Examines `[`. A variable at its end could become more words and the `]`. */
+function examineBracket(words: readonly Word[], doubts: ShellDoubts): void {
+  if (words.at(-1)?.raw !== "]") doubts.raise();
+  examineTest(words.slice(1, -1), doubts);
 }
 
 /** Examines `test`: variables and substitutions may only stand where the command cannot take them for operators. */
@@ -133,6 +166,7 @@ function examineDeclaration(words: readonly Word[], doubts: ShellDoubts): void {
   for (const word of words.slice(1)) {
     if (/^-[gxrpaAf]+$/.test(word.raw)) continue;
     if (!DECLARATION.test(word.raw)) return doubts.raise();
+    if (/^PS4\b/.test(word.raw)) return doubts.raise(); // `set -x` evaluates it
     doubts.declare(word, isArray);
   }
 }

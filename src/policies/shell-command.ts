@@ -64,9 +64,14 @@ const QUOTED = /\$\$|\$'(?:[^'\\]|\\[^])*'|'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]/g;
 /** Patterns of file names, braces with a list or a range, and a tilde that stands for a directory of the shell. */
 const PATTERN = /[*?[]|\{[^]*(?:,|\.\.)|(?:^|[=:])~[-+\d]/;
 
+/** A text without its quotes and what is in them. */
+export function withoutQuoted(text: string): string {
+  return text.replace(QUOTED, "");
+}
+
 /** Whether a shell makes words by itself of a word without variables: of braces, or the names of files. */
 export function isPattern({ raw }: Word): boolean {
-  return PATTERN.test(raw) && PATTERN.test(raw.replace(QUOTED, ""));
+  return PATTERN.test(raw) && PATTERN.test(withoutQuoted(raw));
 }
 
 /** Whether a shell may make other words of a word. */

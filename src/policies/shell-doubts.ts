@@ -36,7 +36,8 @@ export class ShellDoubts {
   }
 
   /** Records an assignment. */
-  assign({ raw }: Word): void {
+  assign({ raw: written, value }: Word): void {
+    const raw = assignmentIn(written) === undefined ? value : written; // `env 'x=1'` has quotes
     const target = assignmentIn(raw) ?? raw;
     if (target.includes("[") && SUBSCRIPT.test(target)) this.raise(); // Bash evaluates the subscript
     const name = nameOf(target);

@@ -128,6 +128,7 @@ export abstract class ExpansionReader {
     }
     if (!isQuoted && next === '"') {
       this.at++;
+      this.doubts.raise(); // other shells keep the dollar sign, and Bash may translate the text
       return this.#doubleQuoted(word);
     }
     if (next === "(") {
@@ -136,7 +137,6 @@ export abstract class ExpansionReader {
       this.at += isArithmetic ? 3 : 2;
       if (isArithmetic) this.arithmetic();
       else this.substitution();
-      if (hasTwo && !isArithmetic) this.doubts.raise();
     } else if (next === "{") {
       this.at += 2;
       this.#parameter(isQuoted);
@@ -181,7 +181,11 @@ export abstract class ExpansionReader {
         if (end === -1) break;
         at = end;
       } else if (char === "(") depth++;
-      else if (char === ")" && --depth === 1) return this.text[at + 1] === ")";
+      else if (char === ")" && --depth === 1) {
+        if (this.text[at + 1] === ")") return true;
+        this.doubts.raise(); // Bash reads quotes and substitutions before it looks for the end of arithmetic
+        return false;
+      }
     }
     // An unclosed parenthesis makes the whole text incomplete, so no further search is needed.
     throw new Unsplittable();
@@ -199,7 +203,7 @@ export abstract class ExpansionReader {
       if (known) {
         if (/^[\w$]/.test(known[0])) {
           if (at === operandEnd) this.doubts.raise(); // `x$x` makes a name of its own
-          operandEnd = this.at;
+          if (known[4] === undefined) operandEnd = this.at; // after `x=` an operand follows
         }
         this.#operand(known);
       } else if (char === "(" || char === ")") {

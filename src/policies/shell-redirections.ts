@@ -12,6 +12,7 @@ import { OPERATOR, WordReader } from "./shell-words.ts";
 
 const REDIRECTION = /<<<|<<-|<<|<&|<>|<|&>>|&>|>>|>&|>\||>/y;
 const FILE_NUMBER = /\d+(?=[<>])/y;
+const LONGEST_NUMBER = 5;
 const [ZERO, NINE, AMPERSAND, LESS, GREATER] = [0x30, 0x39, 0x26, 0x3c, 0x3e] as const;
 
 /** Delimiters of here-documents that all shells read in the same way. */
@@ -70,6 +71,14 @@ export abstract class RedirectionReader extends WordReader {
   #continuation(): void {
     if (/[^\s;&|]/.test(this.text[this.at - 1] ?? "")) this.doubts.raise();
     this.at += 2;
+  }
+
+  /** Skips the space between the words of a condition. */
+  protected skipConditionSpace(): void {
+    while (/[ \t\n]/.test(this.text[this.at] ?? "")) {
+      if (this.text[this.at] === "\n") this.newLine();
+      else this.at++;
+    }
   }
 
   protected skipLines(): void {
@@ -163,6 +172,7 @@ export abstract class RedirectionReader extends WordReader {
     if (this.text[this.at - 1] === "}") this.doubts.raise();
     const code = this.text.charCodeAt(this.at);
     const number = code >= ZERO && code <= NINE ? this.match(FILE_NUMBER)?.[0] : undefined;
+    if (number !== undefined && number.length > LONGEST_NUMBER) this.doubts.raise(); // shells differ
     const isStandard = number === undefined || /^0+$/.test(number);
     const operator = this.match(REDIRECTION)?.[0] ?? "";
     this.skipSpace();
@@ -176,7 +186,7 @@ export abstract class RedirectionReader extends WordReader {
       this.#hereDocuments.push({ delimiter: value, isQuoted, stripsTabs, inputs: own });
     } else {
       const isText = operator === "<<<";
-      const isInput = isText || operator.startsWith("<");
+      const isInput = operator.startsWith("<") || number !== undefined; // `0>&3` replaces the input
       if (isInput && isStandard) {
         inputs.push({ text: isText ? value : "", isExact: isText && bare === undefined });
       }

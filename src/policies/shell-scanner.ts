@@ -98,7 +98,8 @@ class ShellScanner extends RedirectionReader {
     const start = this.at;
     const word = this.unquotedWord();
     if (word === undefined || !isReserved(word)) {
-      const isWhole = word !== undefined && !this.#continuesWord();
+      // An operator can continue a word, or follow the number of a file descriptor.
+      const isWhole = word !== undefined && !"(<>".includes(this.text[this.at] ?? " ");
       if (!isWhole) this.at = start;
       this.#simple(start, isWhole ? word : undefined);
       return undefined;
@@ -153,21 +154,18 @@ class ShellScanner extends RedirectionReader {
     return undefined;
   }
 
-  /** Whether the operator here can continue a word, or can follow the number of a file descriptor. */
-  #continuesWord(): boolean {
-    return "(<>".includes(this.text[this.at] ?? " ");
-  }
-
   /** Skips the name of a co-process, which can only be before a compound command. */
   #processName(): void {
     this.skipSpace();
     const start = this.at;
     const name = this.unquotedWord();
+    if (name === undefined && this.text[start] !== "(") this.doubts.raise(); // a quoted name
     this.skipSpace();
-    const next = this.text[this.at];
-    const isName = name !== undefined && !isReserved(name) && (next === "{" || next === "(");
-    if (!isName) this.at = start;
-    else this.doubts.setArray(name); // of two file descriptors
+    const end = this.at;
+    const isBody = this.text[end] === "(" || isReserved(this.unquotedWord() ?? "");
+    const isName = name !== undefined && !isReserved(name) && isBody;
+    this.at = isName ? end : start;
+    if (isName) this.doubts.setArray(name); // of two file descriptors
   }
 
   #emptyParentheses(): void {
@@ -240,7 +238,7 @@ class ShellScanner extends RedirectionReader {
     const start = this.at;
     const words: Word[] = [plainWord("[[")];
     while (words.at(-1)?.raw !== "]]") {
-      while (/[ \t\n]/.test(this.text[this.at] ?? "")) this.at++;
+      this.skipConditionSpace();
       words.push(this.#isConditionEnd() ? plainWord(this.take("]]")) : this.word(SPACE));
     }
     examineCondition(words, this.doubts);

@@ -236,6 +236,7 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
     return inputs.map(({ text, isExact }) => ({
       script: text,
       isPosix,
+      isInput: true,
       isUnclear: isUnclear || !isExact || !isOneText,
     }));
   };

@@ -281,6 +281,14 @@ export const HARMLESS: readonly string[] = [
   "git log > /dev/null",
   "cat < dir/$x < /tmp/$x.txt 2>&1",
   "cat $'a\\tb\\x41\\'\\u00e9'",
+  "[[ ( -f a || -f b ) && ! -d c ]] && ls",
+  "[[ (-f a || -f b) && $x == @(a|b) ]] && ls",
+  '[[ $x =~ ^(a|${y})\\("("$ ]] && ls',
+  "bash <<'EOF'\ncd src\ngit log -3 | cat\nfor f in *.ts; do wc -l \"$f\"; done\nEOF",
+  "bash <<< 'git log | head -5'",
+  "coproc ls -l",
+  "for ((i=0;i<3;i++)); do echo $i; done",
+  "ls 2> err.txt 3>&1",
 ];
 
 /** Lines that run `git status` and the like, but may run something else that their words do not show. */
@@ -416,4 +424,38 @@ export const DOUBTFUL: readonly string[] = [
   "cd 'a;pwn'; eval x=~+",
   "watch git log ~-",
   "eval git log ~1",
+  // Ends of conditions and arithmetic that Bash sees elsewhere.
+  "[[ x =~ (a ]] # ) ]]; pwn",
+  "[[ x =~ [(] ]] # ) ]]; pwn",
+  "[[ x != @(a ]] # ) ]]; pwn",
+  "[[ ( x == a)&&x != @( ]] # ) ]]; pwn",
+  "[[ x =~ ($(case a in a) ls;; esac) ]] # ) ]]; pwn",
+  "[[ ( a )]] ; pwn ; [[ b ]]",
+  "[[ (a)]]\npwn\n[[ b ]]",
+  "cat <<'EOF'; [[ a &&\nEOF\nb ]]\npwn\nEOF\ngit status",
+  'git status; ((x=\'$(pwn)\'"\\")\\""))',
+  "y='a[$(pwn)]'; ((x=$(case a in a) case b in b) echo 0;; esac;; esac)+y))",
+  "coproc echo [[ 'a[$(pwn)]' -eq 1 ]]",
+  "coproc \"echo\" [[ 'a[$(pwn)]' -eq 1 ]]",
+  // Expansions in the name of a wrapper, and words that only seem to be known.
+  "x='pwn '; ${x}env git status",
+  "x='pwn '; $x\"nice\" git status",
+  "x='pwn '; command ${x}env git status",
+  "y='-a -v a[$(pwn)] ]'; [ a = a $y",
+  "jobs -x pwn",
+  "unset PATH; git status",
+  "env 'x=a[$(pwn)]' bash -c 'true || x=1; git status $((x))'",
+  // Commands that take away a part of the script that a shell reads.
+  "bash <<'EOF'\nread x\ncat <<'E'\npwn\nE\nEOF",
+  "bash <<'EOF'\nread -n 5 x\necho pwn\nEOF",
+  "bash <<'EOF'\nhead -c 5\necho pwn\nEOF",
+  "bash <<'EOF'\nselect x in a; do ls; done\ncat <<'E'\npwn\nE\nEOF",
+  "bash <<'A' 3<<'B' 0>&3\ngit status\nA\npwn\nB",
+  "bash -s <<< 'git status' 99999999999999999999<<< 'pwn'",
+  // Texts that `dash` reads otherwise.
+  "sh -c \"bash -s <<'A' 10<<'B'\ngit status\nA\npwn\nB\n\"",
+  "sh -c 'case a in a)[[ a || pwn ]];; esac'",
+  "sh -c 'echo `[[ a || pwn ]]`'",
+  "sh -c '[[>x || pwn ]]'",
+  "sh -c 'eval git status $\"#;pwn\"'",
 ];

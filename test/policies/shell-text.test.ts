@@ -20,7 +20,7 @@ function rule(effect: "allow" | "deny", ...commands: string[]): Rule {
 const noPush: PolicyDocument = { default: "allow", rules: [rule("deny", "git push")], tests: [] };
 
 const programs =
-  "git status,git log,ls,echo,cat,grep,cd,head,wc,true,test,[[,sleep,read,git rebase,printf".split(
+  "git status,git log,ls,echo,cat,grep,cd,head,wc,true,test,[,[[,sleep,read,git rebase,printf,jobs,unset".split(
     ",",
   );
 const reading: PolicyDocument = {
@@ -205,6 +205,7 @@ test("a rule for declarations allows no value that an array evaluates once more"
     "y='($(pwn))'; coproc x { ls; }; local x=$y",
     "y='($(pwn))'; declare DIRSTACK=$y",
     "declare -a x=$e'($(pwn))'",
+    "declare PS4='$(pwn)'; ls",
   ]) {
     assert.equal(decide(declaring, line).decision, "DENIED", line);
   }

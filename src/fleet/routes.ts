@@ -146,12 +146,12 @@ export const fleetRoutes = [
         if (offset + most > LAST_SORTED) throw new BadInput(SORT_TOO_FAR);
         const assignedTo = (runtime: Assignee) => assignedVersion(expected, runtime);
         const order = fleetOrder(sort, { now: wanted.now, assignedTo });
-        const rows = fleet.list(organization, wanted);
+        const rows = await fleet.list(organization, wanted);
         const sorted = await sortedPage(rows, order, most, offset, client.gone);
         return listing(inSlices(sorted.runtimes), wanted, sorted.total);
       }
       if (limit === undefined && offset === 0)
-        return listing(fleet.list(organization, wanted), wanted);
+        return listing(await fleet.list(organization, wanted), wanted);
       const page = await fleet.page(organization, wanted, most, offset, client.gone);
       const total = limit === undefined ? undefined : page.total;
       return listing(inSlices(page.runtimes), wanted, total);

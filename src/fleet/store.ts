@@ -111,10 +111,10 @@ export interface FleetStore {
   ): Promise<FleetPage>;
 
   /**
-   * All runtimes that match at the moment of the call, in the same order, in slices of some hundreds.
-   * Other requests run between two slices. A runtime that is forgotten meanwhile may be missing.
+   * All runtimes that match when the list is given out, in the same order, in slices of some hundreds. A report after
+   * that does not change it. Other requests run between two slices. A runtime that is forgotten meanwhile may be missing.
    */
-  list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]>;
+  list(organization: string, query: FleetQuery): Awaitable<AsyncIterable<readonly StoredRuntime[]>>;
 
   /**
    * Counts the runtimes, 100,000 within a few milliseconds; `now` decides who is

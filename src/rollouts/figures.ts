@@ -62,7 +62,7 @@ export async function figuresOf(
     count.denied += before.denied;
   };
   const yielder = new Yielder(signal);
-  for await (const slice of needs.fleet.list(organization, { now, active: "" })) {
+  for await (const slice of await needs.fleet.list(organization, { now, active: "" })) {
     for (const runtime of slice) {
       countOne(runtime);
       if (yielder.isDue) await yielder.step();

@@ -40,9 +40,9 @@ export async function all(store: FleetStore, organization: string): Promise<Stor
   return plain(await collect(store.list(organization, ALL)));
 }
 
-async function collect(slices: ReturnType<FleetStore["list"]>): Promise<StoredRuntime[]> {
+async function collect(given: ReturnType<FleetStore["list"]>): Promise<StoredRuntime[]> {
   const rows: StoredRuntime[] = [];
-  for await (const slice of slices) rows.push(...slice);
+  for await (const slice of await given) rows.push(...slice);
   return rows;
 }
 
@@ -265,7 +265,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
 
   it("a list stays as it was while reports continue", async ({ store }) => {
     for (const name of ["a", "b", "c", "d"]) await report(store, "default", { name }, T0);
-    const rows = store.list("default", ALL);
+    const rows = await store.list("default", ALL);
     await report(store, "default", { name: "a" }, T0 + 9);
     await report(store, "default", { name: "e" }, T0 + 9);
     await store.forget("default", "c");

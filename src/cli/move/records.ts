@@ -26,7 +26,7 @@ export async function runtimesOf(
   organization: string,
 ): Promise<readonly StoredRuntime[]> {
   const runtimes: StoredRuntime[] = [];
-  for await (const slice of fleet.list(organization, { now: 0, active: "" })) {
+  for await (const slice of await fleet.list(organization, { now: 0, active: "" })) {
     runtimes.push(...slice);
   }
   return runtimes.reverse();

@@ -124,9 +124,10 @@ export function storeSource(
       const expected = await assignments.expected(id);
       const query = { ...filter, ...expected, now };
       const assignedTo = (runtime: Assignee) => assignedVersion(expected, runtime);
-      const found = await (sort === undefined
-        ? fleet.page(id, query, limit, 0, gone)
-        : sortedPage(fleet.list(id, query), fleetOrder(sort, { now, assignedTo }), limit, 0, gone));
+      const order = sort && fleetOrder(sort, { now, assignedTo });
+      const found = order
+        ? await sortedPage(await fleet.list(id, query), order, limit, 0, gone)
+        : await fleet.page(id, query, limit, 0, gone);
       return { ...found, runtimes: found.runtimes.map((runtime) => instanceAt(runtime, query)) };
     },
     versions: async () => (await policies.versions(id)).map(({ policy }) => policy),

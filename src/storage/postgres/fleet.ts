@@ -75,17 +75,18 @@ export class PostgresFleet implements FleetStore {
     return { runtimes: rows.map(runtimeOf), total };
   }
 
-  list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
+  async list(
+    organization: string,
+    query: FleetQuery,
+  ): Promise<AsyncIterable<readonly StoredRuntime[]>> {
     const values = new Values(organization);
     const where = conditionOf(query, values);
-    // The query is sent now, not with the first slice: the list shows this moment. It is not sent as a search,
-    // which might wait for a connection while later reports are written.
-    const asked = this.#database.query<Seen>(
+    // Only the answer shows that the database has looked: until then, a report on another connection may overtake.
+    const listed = await this.#database.query<Seen>(
       `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
       values.all,
     );
-    asked.catch(() => undefined); // the reader of the slices gets the error
-    return this.#slicesOf(organization, asked);
+    return this.#slicesOf(organization, listed);
   }
 
   async counts(organization: string, now: number, expected: Expected): Promise<FleetCounts> {
@@ -167,9 +168,8 @@ export class PostgresFleet implements FleetStore {
   /** Reads the runtimes of a list in slices. */
   async *#slicesOf(
     organization: string,
-    asked: Promise<readonly Seen[]>,
+    listed: readonly Seen[],
   ): AsyncGenerator<readonly StoredRuntime[], void> {
-    const listed = await asked;
     for (let from = 0; from < listed.length; from += SLICE) {
       const slice = listed.slice(from, from + SLICE);
       const rows = await this.#database.query<Row>(

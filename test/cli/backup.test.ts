@@ -13,7 +13,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { after, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { askForBackup } from "../../src/control/client.ts";
 import { openBackup, writeBackup } from "../../src/storage/backup/backup.ts";
 import { MANIFEST, manifestText, readManifest } from "../../src/storage/backup/manifest.ts";
@@ -92,25 +92,39 @@ test("a backup under load contains everything acknowledged before, and no torn r
   });
 });
 
-test("changes during a backup are not in it, and its staged files are removed at the end", async () => {
-  const held = await askForBackup(join(app.dataDir, "socket"));
-  assert.ok(held);
-  await app.post("/api/v1/policies", { version: "v2", yaml: "a: 2" }, admin);
-  await app.createUser({ email: "late@example.com" }, admin);
-  await app.post("/api/v1/audit", { id: "late", command: "ls" }, key);
-  const target = join(folder, "held");
-  await writeBackup(systemFiles, { ...held, created_at: START_TIME, version: "0" }, target);
-  held.release();
-  const dataDir = join(folder, "before");
-  assert.equal((await run(["restore", target, dataDir])).code, 0);
-  await serving(dataDir, async (restored) => {
-    assert.ok(!(await idsOf(restored)).has("late"));
-    const { body } = await restored.get("/api/v1/policies", key);
-    assert.deepEqual([body.active, body.policies.length], ["v1", 1]);
-    assert.equal((await restored.get("/api/v1/users", admin)).body.users.length, 1);
-  });
-  while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-")));
-});
+/** Ends a wait for what never comes. */
+const IN_TIME = { timeout: 60_000 };
+
+/** Resolves when the server has removed its staged files: it begins when it sees that their reader has left. */
+async function stagedFilesAreGone({ signal }: TestContext): Promise<void> {
+  while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-"))) {
+    signal.throwIfAborted();
+  }
+}
+
+test(
+  "changes during a backup are not in it, and its staged files are removed at the end",
+  IN_TIME,
+  async (t) => {
+    const held = await askForBackup(join(app.dataDir, "socket"));
+    assert.ok(held);
+    await app.post("/api/v1/policies", { version: "v2", yaml: "a: 2" }, admin);
+    await app.createUser({ email: "late@example.com" }, admin);
+    await app.post("/api/v1/audit", { id: "late", command: "ls" }, key);
+    const target = join(folder, "held");
+    await writeBackup(systemFiles, { ...held, created_at: START_TIME, version: "0" }, target);
+    held.release();
+    const dataDir = join(folder, "before");
+    assert.equal((await run(["restore", target, dataDir])).code, 0);
+    await serving(dataDir, async (restored) => {
+      assert.ok(!(await idsOf(restored)).has("late"));
+      const { body } = await restored.get("/api/v1/policies", key);
+      assert.deepEqual([body.active, body.policies.length], ["v1", 1]);
+      assert.equal((await restored.get("/api/v1/users", admin)).body.users.length, 1);
+    });
+    await stagedFilesAreGone(t);
+  },
+);
 
 test("escape sequences in the manifest of a backup do not reach the terminal", async () => {
   const target = join(folder, "hostile");
@@ -315,9 +329,9 @@ test("a backup inside its data directory is refused, and so is a restore inside 
   await rm(`${app.dataDir}-2`, { recursive: true });
 });
 
-test("after a failed backup the server removes the staged files", async () => {
+test("after a failed backup the server removes the staged files", IN_TIME, async (t) => {
   assert.equal((await run(["backup", app.dataDir, join(folder, "held")])).code, 1);
-  while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-")));
+  await stagedFilesAreGone(t);
 });
 
 test("a restore does not follow a link, and names the path to use instead", async () => {

@@ -5,7 +5,8 @@ import type { Infer } from "../core/schema.ts";
 /** The counts on the dashboard. */
 export const dashboard = object({
   title: "Dashboard",
-  description: "The counts of the organization: the last 24 hours, its fleet, and the catalog.",
+  description:
+    "The counts of the organization: the last 24 hours, its fleet, and the catalog; and its newest events.",
   properties: {
     commands_today: integer("The number of commands in the last 24 hours."),
     allowed_today: integer("The number of those that were allowed."),

@@ -41,7 +41,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   const command = COMMANDS.find(({ name }) => `${args.join(" ")} `.startsWith(`${name} `));
   const rest = command ? args.slice(command.name.split(" ").length) : args;
   if (rest.some((arg) => arg === "--help" || arg === "-h")) {
-    terminal.out(command ? helpOf(command) : overview());
+    const words = args.filter((arg) => !arg.startsWith("-"));
+    terminal.out(command ? helpOf(command) : overviewOf(words));
     return 0;
   }
   try {
@@ -79,13 +80,17 @@ function unknown(args: readonly string[]): string {
   return args.slice(0, length || args.length).join(" ");
 }
 
-function overview(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
-  return `Usage: signalbox COMMAND [ARGUMENT…]
+/** The commands that begin with some words, such as `policy rollout`; without words, all of them. */
+function overviewOf(words: readonly string[]): string {
+  const group = words.map((word) => `${word} `).join("");
+  const commands = COMMANDS.filter(({ name }) => name.startsWith(group));
+  if (commands.length === 0) return overviewOf(words.slice(0, -1)); // the last word is in no command
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
+  return `Usage: signalbox ${group}COMMAND [ARGUMENT…]
 
 ${lines.join("")}
-signalbox COMMAND --help describes a command, signalbox --version prints the version.
+signalbox ${group}COMMAND --help describes a command, signalbox --version prints the version.
 Exit codes: 0 success, 1 a fault was found or the command failed, 2 invalid arguments.
 `;
 }

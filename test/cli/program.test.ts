@@ -44,6 +44,22 @@ test("help lists every command, and each command has its own help", async () => 
   assert.match((await run(["--version"])).out, /^signalbox \d+\.\d+\.\d+\n$/);
 });
 
+for (const [words, names] of [
+  ["policy", [...POLICY, ...ROLLOUT]],
+  ["policy rollout", ROLLOUT],
+  ["policy rollout retreat", ROLLOUT],
+  ["user", ["user add"]],
+] as const) {
+  test(`"signalbox ${words} --help" lists the commands of the group, and no others`, async () => {
+    const { code, out, error } = await run([...words.split(" "), "--help"]);
+    assert.deepEqual([code, error], [0, ""]);
+    const listed = out.split("\n").flatMap((line) => /^ {2}(\S.*?) {2}/.exec(line)?.[1] ?? []);
+    assert.deepEqual(listed, names);
+    const group = words.replace(" retreat", "");
+    assert.ok(out.startsWith(`Usage: signalbox ${group} COMMAND `), out);
+  });
+}
+
 for (const [args, said] of [
   [[], "signalbox: No command; see signalbox --help\n"],
   [["frobnicate"], 'signalbox: No command "frobnicate"; see signalbox --help\n'],

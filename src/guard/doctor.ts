@@ -79,10 +79,7 @@ async function askService(settings: GuardSettings): Promise<Finding> {
     const why = isEmpty ? ", no policy is active: publish one" : wayOutOf(status, settings);
     return [status === 200, `${api}: answers ${status}${why}`];
   } catch (error) {
-    return [
-      false,
-      `${(error as Error).message}: start it, or set RUNTIME_PORTAL_BASE_URL to its address`,
-    ];
+    return [false, (error as Error).message];
   }
 }
 

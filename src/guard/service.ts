@@ -10,6 +10,8 @@ const MAX_ANSWER = 32 << 20;
 /** The address of a service, and the credentials for it. */
 export interface ServiceAccess extends Pick<GuardSettings, "api" | "apiKey"> {
   readonly token?: string | undefined;
+  /** The variable or option that has the address; when absent, the guard's variable. */
+  readonly addressIn?: string;
   /** The longest wait for an answer. */
   readonly timeoutSeconds?: number;
 }
@@ -43,11 +45,15 @@ export interface ServiceAnswer {
  */
 export class Service {
   readonly #api: string;
+  readonly #addressIn: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutSeconds: number;
 
-  constructor({ api, apiKey, token, timeoutSeconds = TIMEOUT_SECONDS }: ServiceAccess) {
+  constructor(access: ServiceAccess) {
+    const { api, apiKey, token } = access;
+    const { addressIn = "RUNTIME_PORTAL_BASE_URL", timeoutSeconds = TIMEOUT_SECONDS } = access;
     this.#api = api;
+    this.#addressIn = addressIn;
     this.#timeoutSeconds = timeoutSeconds;
     this.#headers = {
       ...(apiKey !== undefined && { "X-API-Key": apiKey }),
@@ -55,12 +61,12 @@ export class Service {
     };
   }
 
-  /** @throws Error if the service cannot be reached */
+  /** @throws Error if the service cannot be reached, with the way out */
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ServiceAnswer> {
     return this.#ask("GET", path, headers);
   }
 
-  /** @throws Error if the service cannot be reached */
+  /** @throws Error if the service cannot be reached, with the way out */
   post(path: string, body: unknown): Promise<ServiceAnswer> {
     const json = JSON.stringify(body);
     const length = String(Buffer.byteLength(json));
@@ -94,7 +100,8 @@ export class Service {
       const why = ending.signal.aborted
         ? `no answer in ${this.#timeoutSeconds} seconds`
         : (code ?? message);
-      throw new Error(`${this.#api} cannot be reached: ${why}`, { cause: error });
+      const wayOut = `start it, or set ${this.#addressIn} to its address`;
+      throw new Error(`${this.#api} cannot be reached: ${why}: ${wayOut}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }

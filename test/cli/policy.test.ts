@@ -325,7 +325,7 @@ for (const [what, args, said] of [
   [
     "no server",
     ["pull", "--url", "http://127.0.0.1:1"],
-    /127\.0\.0\.1:1\/api\/v1 cannot be reached/,
+    /127\.0\.0\.1:1\/api\/v1 cannot be reached: ECONNREFUSED: start it, or set --url to its address/,
   ],
 ] as const) {
   test(`${what} is exit code 2, in one line`, async () => {

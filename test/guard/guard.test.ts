@@ -133,7 +133,10 @@ test("without the service the last policy decides, and events arrive when it is 
   machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
   const failed = await machine.run(["sync"]);
   assert.equal(failed.code, 1);
-  assert.match(failed.error, /cannot be reached: ECONNREFUSED/);
+  assert.match(
+    failed.error,
+    /^signalbox guard sync: \S+ cannot be reached: ECONNREFUSED: start it, or set RUNTIME_PORTAL_BASE_URL to its address\n$/,
+  );
   await service.open();
   machine.env["RUNTIME_PORTAL_BASE_URL"] = service.url;
   assert.equal((await machine.run(["sync"])).code, 0);

@@ -41,12 +41,13 @@ export function serviceOf(
     api: PREFIX.test(base) ? base : `${base}/api/v1`,
     apiKey: env.SIGNALBOX_API_KEY?.trim() || undefined, // files and secrets may end with a line end
     token: env.SIGNALBOX_TOKEN?.trim() || undefined,
+    addressIn: name,
   };
   const service = new Service(access);
   const patient = new Service({ ...access, timeoutSeconds: REPLAY_SECONDS });
   return {
-    get: async (path) => accepted(await reached(service.get(path), name), scope),
-    post: async (path, body) => accepted(await reached(patient.post(path, body), name), scope),
+    get: async (path) => accepted(await reached(service.get(path)), scope),
+    post: async (path, body) => accepted(await reached(patient.post(path, body)), scope),
   };
 }
 
@@ -66,13 +67,11 @@ export function jsonOf<T>({ text }: ServiceAnswer, ...needed: readonly (keyof T 
   );
 }
 
-async function reached(answer: Promise<ServiceAnswer>, name: string): Promise<ServiceAnswer> {
+async function reached(answer: Promise<ServiceAnswer>): Promise<ServiceAnswer> {
   try {
     return await answer;
   } catch (error) {
-    throw new InputError(`${(error as Error).message}: start it, or set ${name} to its address`, {
-      cause: error,
-    });
+    throw new InputError((error as Error).message, { cause: error });
   }
 }
 

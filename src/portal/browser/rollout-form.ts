@@ -68,7 +68,7 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
         ${known.length > 0 ? html`Labels in the fleet: ${known.join(", ")}.` : undefined}
       </p>
       <div data-stages>${stage(first)} ${stage({ ...next, value: "25" })} ${stage(next)}</div>
-      <button type="button" class="quiet" data-add>Add a stage</button>
+      <button type="button" data-add>Add a stage</button>
       ${choice({
         ...{ id: "on_breach", label: "When a gate is breached" },
         options: [option("pause", "Pause the rollout"), option("roll_back", "Roll it back")],
@@ -113,7 +113,7 @@ function stageFields(fields: StageFields, number: number): Html {
       ${numeric("increase", "Denials may rise by, in points")}
       ${numeric("silent", "Silent runtimes allowed")}
     </div>
-    <button type="button" class="quiet" data-remove>Remove this stage</button>
+    <button type="button" data-remove>Remove this stage</button>
   </fieldset>`;
 }
 

@@ -117,7 +117,7 @@ function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
     ${allowedOrNote(model, "POST /policies", "Publishing a policy")}
     <noscript>${withoutModules(model)}</noscript>
     <div id="draft-notice"></div>
-    <ol class="problems" id="notes" aria-label="Drafted from events" hidden></ol>
+    <ol class="card problems" id="notes" aria-label="Drafted from events" hidden></ol>
     <div class="grid editing">
       <section class="card" aria-labelledby="editor-title">
         <header>

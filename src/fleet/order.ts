@@ -44,10 +44,17 @@ const ORDERS: Readonly<Record<SortColumn, (context: Context) => FleetOrder>> = {
   version: byText(({ version }) => version),
   system: byText(({ os }) => os),
   drifted: ({ now, assignedTo }) => {
+    // Under a rollout by percentage each rank takes a hash, and a runtime on the page is compared many times. Those that
+    // are dropped from the page can be collected.
+    const ranks = new WeakMap<StoredRuntime, number>();
     const rank = (runtime: StoredRuntime): number => {
+      const known = ranks.get(runtime);
+      if (known !== undefined) return known;
       const { last_seen: lastSeen, policy_version } = runtime;
       const status = statusAfter(now - lastSeen);
-      return Number(isDrifted({ status, policy_version }, assignedTo(runtime)));
+      const own = Number(isDrifted({ status, policy_version }, assignedTo(runtime)));
+      ranks.set(runtime, own);
+      return own;
     };
     return (a, b) => rank(b) - rank(a);
   },

@@ -64,3 +64,20 @@ test("a search ends when its reader leaves", async () => {
   const page = sortedPage(inSlices(RUNTIMES), fleetOrder("name", CONTEXT), 1, 0, left);
   await assert.rejects(page, /left/);
 });
+
+test("sorting by drift asks once for each runtime's assigned version", async () => {
+  const all = Array.from({ length: 500 }, (_, i) => ({
+    ...{ name: `build-${i}`, last_seen: ago(0), policy_version: `v${(i * 7) % 3}` },
+  }));
+  let asked = 0;
+  const assignedTo = (): string => {
+    asked++;
+    return "v2";
+  };
+  const { total } = await sortedPage(
+    inSlices(all),
+    fleetOrder("drifted", { now: NOW, assignedTo }),
+    ...([50, 0] as const),
+  );
+  assert.deepEqual([total, asked], [500, 500]);
+});

@@ -24,7 +24,7 @@ const MOST_UNDER_WAY = 2;
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
 /** The limits of what waits; further appends are refused. */
-const MOST_WAITING_EVENTS = 40_000;
+const MOST_WAITING_EVENTS = 100_000;
 const MOST_WAITING_BYTES = 64 << 20;
 const NO_PARTITION = "23514";
 

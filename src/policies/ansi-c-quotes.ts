@@ -53,7 +53,7 @@ export function decodeAnsiC(text: string, start: number): AnsiC | undefined {
   const decode = (escape: string, ...groups: readonly (string | undefined)[]): string => {
     const [braced, hex, short, long, octal, control, char] = groups;
     if (braced !== undefined) {
-      return unsure(braced === "" ? "\0" : String.fromCharCode(lowByte(parseInt(braced, 16))));
+      return unsure(String.fromCharCode(parseInt(`0${braced.slice(-2)}`, 16))); // the lowest byte
     }
     if (control !== undefined) {
       const [first = ""] = control.toUpperCase();
@@ -63,7 +63,8 @@ export function decodeAnsiC(text: string, start: number): AnsiC | undefined {
     }
     if (octal !== undefined) {
       const code = parseInt(octal, 8);
-      return code > BYTE ? unsure(String.fromCharCode(lowByte(code))) : String.fromCharCode(code);
+      const byte = String.fromCharCode(code & BYTE);
+      return code > BYTE ? unsure(byte) : byte;
     }
     const digits = hex ?? short ?? long;
     if (digits !== undefined) {
@@ -77,8 +78,4 @@ export function decodeAnsiC(text: string, start: number): AnsiC | undefined {
   return nul === -1
     ? { text: decoded, end: end + 1, isCertain }
     : { text: decoded.slice(0, nul), end: end + 1, isCertain: false };
-}
-
-function lowByte(code: number): number {
-  return code % (BYTE + 1);
 }

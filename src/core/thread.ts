@@ -7,7 +7,8 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
  * @throws Error if this process may not start threads
  */
 export function startThread(module: string, options: WorkerOptions = {}): Worker {
-  const here = import.meta.url; // one level below the modules, as `root.ts` is
+  // Not from ROOT: tests run from compiled modules, whose threads are beside them. Both are one level below the root.
+  const here = import.meta.url;
   if (here.endsWith(".js")) return new Worker(new URL(`../${module}.js`, here), options);
   return new Worker(runFromSource(new URL(`../${module}.ts`, here).href), {
     ...options,

@@ -14,17 +14,16 @@ import {
 import { isHarmlessAssignment } from "./harmless-variables.ts";
 import { examineBuiltin } from "./shell-builtins.ts";
 import {
+  assignmentIn,
   plainWord,
   roughCommands,
   type Found,
-  type Input,
   type SimpleCommand,
   Unsplittable,
   type Word,
 } from "./shell-command.ts";
 import { ShellDoubts } from "./shell-doubts.ts";
 import { scanShell } from "./shell-scanner.ts";
-import { hasLines, isUnsafe, mayTakePart } from "./script-input.ts";
 import type { StepBudget } from "./step-budget.ts";
 import type { Inner } from "./wrapper-arguments.ts";
 import { WRAPPERS } from "./wrappers.ts";
@@ -44,8 +43,7 @@ export const MAX_WRAPPERS = 8;
 const SPLIT_STEPS = 10;
 
 /** The operators that Bash reads otherwise than other POSIX shells. Found in quotes they only cost an allow rule. */
-const NOT_POSIX =
-  /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|=\(|(?<!\$)\(\(|\[\[[\s<>;&|(]|\d\d[<>]|\b(?:function|select|coproc)\s/;
+const NOT_POSIX = /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|\d\d[<>]|\b(?:function|select)\s/;
 const NONE: readonly never[] = [];
 const NO_INNERS: readonly Inner[] = [];
 /** The trusted paths of wrappers. A program of the same name at another path could do anything. */
@@ -87,22 +85,14 @@ class Splitter {
     return !this.#doubts.any;
   }
 
-  /**
-   * @param inherited the input of the program that runs the text; some of its commands may read it
-   * @param isInput whether the text itself is this input
-   */
-  split(text: string, level: number, inherited: readonly Input[] = NONE, isInput = false): void {
+  /** @param inherited the input of the program that runs the text; its commands may read it */
+  split(text: string, level: number, inherited: readonly string[] = NONE): void {
     this.#work.spend(SPLIT_STEPS * text.length);
     const own = this.#receiver(level);
-    const isShared = isInput && hasLines(text);
-    if (isShared && isUnsafe(text)) this.#doubts.raise();
     const found: Found =
       inherited.length === 0
         ? own
-        : (one) => {
-            if (isShared && mayTakePart(one.words)) this.#doubts.raise();
-            own(one.inputs.length > 0 ? one : { ...one, inputs: inherited });
-          };
+        : (one) => own(one.inputs.length > 0 ? one : { ...one, inputs: inherited });
     try {
       scanShell(text, found, this.#doubts);
     } catch (error) {
@@ -158,8 +148,7 @@ class Splitter {
         if (isPosix && NOT_POSIX.test(script)) {
           this.#splitRoughly(script, this.#receiver(level + 1));
         }
-        const inherited = inputs.map(({ text }) => ({ text, isExact: false }));
-        this.split(script, level + 1, inherited, inner.isInput);
+        this.split(script, level + 1, inputs);
       } else {
         const rest = { words: inner.words, assignments: inner.assignments ?? NONE, inputs };
         const isUnsure = isDoubtful ?? inner.isUnclear;
@@ -183,7 +172,8 @@ class Splitter {
 
   /** The assignments and redirections that a rule must write to allow a command. */
   #frontOf({ words, assignments, outputs = NONE }: SimpleCommand): readonly Word[] {
-    for (const assignment of assignments) this.#doubts.assign(assignment);
+    // Bash evaluates the subscript of an element.
+    if (assignments.some(isElement)) this.#doubts.raise();
     const isExported = words.length > 0;
     return [...assignments.filter((word) => !isHarmlessAssignment(word, isExported)), ...outputs];
   }
@@ -235,6 +225,11 @@ class Splitter {
     const name = baseName(program);
     if (name !== program && name !== "") this.#parts.suspected(new NamedForm(form, program, name));
   }
+}
+
+/** Whether a word assigns a value to an element of an array. */
+function isElement({ raw, value }: Word): boolean {
+  return (assignmentIn(raw) ?? assignmentIn(value))?.includes("[") === true;
 }
 
 /** The name of a program without its folder. */

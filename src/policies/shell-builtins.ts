@@ -2,23 +2,16 @@
  * Examines the builtins of Bash that evaluate their arguments once more, set variables, or change how the shell reads its
  * text. An argument that is not known to be harmless raises a doubt.
  */
-import {
-  beginsPlainly,
-  isPattern,
-  isUncertain,
-  Unsplittable,
-  type Word,
-  withoutQuoted,
-} from "./shell-command.ts";
+import { beginsPlainly, isPattern, isUncertain, type Word } from "./shell-command.ts";
 import type { ShellDoubts } from "./shell-doubts.ts";
 
 const NAME = /^[A-Za-z_]\w*$/;
 const DECLARATION = /^[A-Za-z_]\w*(?:\+?=|$)/;
-const NUMBER = /^"?(?:-?\d+|\$[#?!$]|\$\{#[A-Za-z_]\w*\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\})"?$/;
-const COMPARES_NUMBERS = /-(?:eq|ne|lt|le|gt|ge)$/;
-const ASKS_FOR_VARIABLE = /-[vR]$/;
-/** A comment of Bash in a condition, where operators end words as well. */
-const BEGINS_COMMENT = /(?:^|[()<>&|!])#/;
+/** Variables of Bash whose values it evaluates, at once or later. */
+const EVALUATED =
+  /^(?:PS4|RANDOM|SRANDOM|OPTIND|HISTCMD|BASH_\w+|COMP_\w+|COMPREPLY|COPROC|DIRSTACK|FUNCNAME|GROUPS|MAPFILE|PIPESTATUS)\b/;
+/** Expansions of which a shell makes one word. */
+const ONE_WORD = /^(?:"[^"@]*"|\$[#?!$]|\$\{#[A-Za-z_]\w*\})$/;
 const UNARY = /^-[a-zA-Z]$/;
 const BINARY = /^(?:==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
 /** The settings of a shell that change nothing about how it reads its text. */
@@ -52,6 +45,7 @@ const EXAMINED: ReadonlyMap<string, Examine> = new Map<string, Examine>([
   ["wait", (words, doubts) => examineEach(words, /^-n$/, /^"?(?:\d+|\$!|%\d+)"?$/, doubts)],
   ["set", examineSet],
   ["shopt", (words, doubts) => examineEach(words, /^-[su]$/, GLOB_SETTINGS, doubts)],
+  ["[[", examineCondition],
   ...["let", "getopts", "mapfile", "readarray", "alias", "hash", "enable"].map(
     (name) => [name, raise] as const,
   ),
@@ -63,42 +57,20 @@ export function examineBuiltin(name: string, words: readonly Word[], doubts: She
   EXAMINED.get(name)?.(words, doubts);
 }
 
-/** Examines the words of a condition in `[[ ]]`, which compares numbers as arithmetic. */
-export function examineCondition(words: readonly Word[], doubts: ShellDoubts): void {
-  for (const [at, { raw }] of words.entries()) {
-    if (BEGINS_COMMENT.test(raw)) throw new Unsplittable(); // in quotes it only costs an allow rule
-    if (/[()]/.test(raw) && endsElsewhere(raw, words[at - 1])) throw new Unsplittable();
-    if (COMPARES_NUMBERS.test(raw)) {
-      examineNumber(words[at - 1], doubts);
-      examineNumber(words[at + 1], doubts);
-    } else if (ASKS_FOR_VARIABLE.test(raw) && !NAME.test(words[at + 1]?.raw ?? "")) {
-      doubts.raise();
-    }
-  }
-}
-
 /**
- * Whether Bash may see another end of a word than its space, or an end of the condition in it. In parentheses of regular
- * expressions and patterns, a space and `]]` are text, and after other parentheses `]]` needs no space.
+ * Examines a condition in `[[ ]]`, whose grammar is not that of commands and which evaluates numbers and subscripts. Only
+ * one comparison of plain operands is known.
  */
-function endsElsewhere(raw: string, before: Word | undefined): boolean {
-  const text = withoutQuoted(raw).replace(/\$\{\w+\}/g, "");
-  if (text.includes(")]]")) return true;
-  if (/[$<>]\(|`|\$\{/.test(text) && /(?:^|[^$<>])\(/.test(text)) return true;
-  if (/^\(+[^()]*$/.test(text) && !/^(?:=~|[=!]?=)$/.test(before?.raw ?? "")) return false;
-  let open = 0;
-  for (const char of text) {
-    if (char === "(") open++;
-    else if (char === ")" && open > 0) open--;
-  }
-  return open > 0;
+function examineCondition(words: readonly Word[], doubts: ShellDoubts): void {
+  const [first, second, third, ...more] = words.slice(words[1]?.raw === "!" ? 2 : 1, -1);
+  const isUnary = third === undefined && /^-[a-uw-zA-QS-Z]$/.test(first?.raw ?? "");
+  const isBinary = isPlainOperand(first) && /^(?:==?|!=)$/.test(second?.raw ?? "");
+  const isPlain = isPlainOperand(isUnary ? second : third) && more.length === 0;
+  if (!(isUnary || isBinary) || !isPlain || words.at(-1)?.raw !== "]]") doubts.raise();
 }
 
-function examineNumber(word: Word | undefined, doubts: ShellDoubts): void {
-  const [found, plain, braced] = NUMBER.exec(word?.raw ?? "") ?? [];
-  const name = plain ?? braced;
-  if (found === undefined) doubts.raise();
-  else if (name !== undefined) doubts.evaluate(name);
+function isPlainOperand(word: Word | undefined): boolean {
+  return /^(?:[\w./:-]+|\$\w+|"[\w ./:$-]*")$/.test(word?.raw ?? "");
 }
 
 /** Examines `[`. A variable at its end could become more words and the `]`. */
@@ -120,13 +92,13 @@ function examineTest(words: readonly Word[], doubts: ShellDoubts): void {
     while (words[at]?.raw === "!") at++;
     const [first, second, third] = words.slice(at, at + 3);
     if (first && second && third && BINARY.test(second.raw)) {
-      if (!isOneOperand(first, doubts) || !isOneOperand(third, doubts)) break;
+      if (!isOneWord(first) || !isOneWord(third)) break;
       at += 3;
     } else if (first && second && UNARY.test(first.raw)) {
-      if (!isOneOperand(second, doubts)) break;
+      if (!isOneWord(second)) break;
       at += 2;
     } else {
-      if (!first || !isOneOperand(first, doubts)) break;
+      if (!first || !isOneWord(first)) break;
       at++;
     }
     if (at === words.length) return;
@@ -136,16 +108,14 @@ function examineTest(words: readonly Word[], doubts: ShellDoubts): void {
   doubts.raise();
 }
 
-/** Whether a shell makes exactly one word of a word, as it does of quoted expansions and of numbers. */
-function isOneOperand(word: Word, doubts: ShellDoubts): boolean {
-  const { raw, bare } = word;
-  if (bare !== undefined && !/^"[^"@]*"$/.test(raw)) examineNumber(word, doubts);
-  return true;
+/** Whether a shell makes exactly one word of a word, as it does of quoted expansions. */
+function isOneWord({ raw, bare }: Word): boolean {
+  return bare === undefined || ONE_WORD.test(raw);
 }
 
 function examinePrintf([, first, name]: readonly Word[], doubts: ShellDoubts): void {
   if (!first) return;
-  if (first.raw === "-v" && NAME.test(name?.raw ?? "")) return doubts.set(name?.raw ?? "", false);
+  if (first.raw === "-v" && NAME.test(name?.raw ?? "")) return doubts.set(name?.raw ?? "");
   if (isUncertain(first) ? !beginsPlainly(first) : first.value.startsWith("-v")) doubts.raise();
 }
 
@@ -154,20 +124,16 @@ function examineRead(words: readonly Word[], doubts: ShellDoubts): void {
     const { raw } = words[at] as Word;
     const next = words[at + 1];
     if (/^-[rse]*[ptndNu]$/.test(raw) && !(next && isUncertain(next))) at++;
-    else if (/^-[rse]*a$/.test(raw)) doubts.setArray(next?.raw ?? "");
     else if (/^-[rse]+$/.test(raw)) continue;
-    else if (NAME.test(raw)) doubts.set(raw, false);
+    else if (NAME.test(raw)) doubts.set(raw);
     else return doubts.raise();
   }
 }
 
 function examineDeclaration(words: readonly Word[], doubts: ShellDoubts): void {
-  const isArray = words.some(({ raw }) => /^-\w*[aA]/.test(raw));
-  for (const word of words.slice(1)) {
-    if (/^-[gxrpaAf]+$/.test(word.raw)) continue;
-    if (!DECLARATION.test(word.raw)) return doubts.raise();
-    if (/^PS4\b/.test(word.raw)) return doubts.raise(); // `set -x` evaluates it
-    doubts.declare(word, isArray);
+  for (const { raw } of words.slice(1)) {
+    const isKnown = /^-[gxrpf]+$/.test(raw) || (DECLARATION.test(raw) && !EVALUATED.test(raw));
+    if (!isKnown) return doubts.raise();
   }
 }
 

@@ -10,21 +10,14 @@ export interface Word {
   readonly bare: string | undefined;
 }
 
-/** A text that a command reads from its standard input. */
-export interface Input {
-  readonly text: string;
-  /** Whether the command reads exactly this text: no shell changes it, and it does not come from a file. */
-  readonly isExact: boolean;
-}
-
 /** A simple command: a program with its arguments. */
 export interface SimpleCommand {
   /** The words after the leading `NAME=value` assignments, without redirections. */
   readonly words: readonly Word[];
   /** The leading `NAME=value` assignments. */
   readonly assignments: readonly Word[];
-  /** The texts and files that the command reads from its standard input, by `<<`, `<<<` and `<`. */
-  readonly inputs: readonly Input[];
+  /** The texts that the command reads, by `<<` and `<<<`. */
+  readonly inputs: readonly string[];
   /** The redirections that may write settings or programs, each as operator and file. */
   readonly outputs?: readonly Word[] | undefined;
   /** The part of the text with these words; `undefined` if redirections are between them. */
@@ -41,7 +34,7 @@ export class Unsplittable extends Error {}
 
 const RESERVED: ReadonlySet<string> = new Set([
   ...["if", "then", "elif", "else", "fi", "while", "until", "for", "select", "do", "done"],
-  ...["case", "esac", "function", "{", "}", "!", "time", "coproc", "[["],
+  ...["case", "esac", "function", "{", "}", "!", "time", "coproc"],
 ]);
 
 /** By character code: 1 if a reserved word begins with the character. Most programs need no further look. */
@@ -60,18 +53,13 @@ export function assignmentIn(text: string): string | undefined {
   return text.includes("=") ? ASSIGNMENT.exec(text)?.[0] : undefined;
 }
 
-const QUOTED = /\$\$|\$'(?:[^'\\]|\\[^])*'|'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]/g;
+const QUOTED = /\$[$?]|\$'(?:[^'\\]|\\[^])*'|'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]/g;
 /** Patterns of file names, braces with a list or a range, and a tilde that stands for a directory of the shell. */
 const PATTERN = /[*?[]|\{[^]*(?:,|\.\.)|(?:^|[=:])~[-+\d]/;
 
-/** A text without its quotes and what is in them. */
-export function withoutQuoted(text: string): string {
-  return text.replace(QUOTED, "");
-}
-
 /** Whether a shell makes words by itself of a word without variables: of braces, or the names of files. */
 export function isPattern({ raw }: Word): boolean {
-  return PATTERN.test(raw) && PATTERN.test(withoutQuoted(raw));
+  return PATTERN.test(raw) && PATTERN.test(raw.replace(QUOTED, ""));
 }
 
 /** Whether a shell may make other words of a word. */

@@ -1,5 +1,5 @@
 /** Reads the quotes and expansions of a shell text, and the substitutions that contain commands of their own. */
-import { decodeAnsiC } from "./ansi-c-quotes.ts";
+import { decodeAnsiC, endOfAnsiC } from "./ansi-c-quotes.ts";
 import { type Found, Unsplittable, WordBuilder } from "./shell-command.ts";
 import type { ShellDoubts } from "./shell-doubts.ts";
 
@@ -7,14 +7,14 @@ import type { ShellDoubts } from "./shell-doubts.ts";
 export const MAX_SHELL_DEPTH = 32;
 
 const VARIABLE = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]/y;
-/** The parameter in `${…}`, with a subscript that needs no evaluation. */
-const PARAMETER = /#?(?:([A-Za-z_]\w*)|\d+|[@*#?$!-])(?:\[(?:\d+|[@*])\])?/y;
-/** The operations on a parameter whose result is not evaluated again. */
-const OPERATION =
-  /(?=\})|@[QULu](?=\})|:[ \t]*-?\d+(?::[ \t]*-?\d+)?(?=\})|:?[-+?]|:?=|##?|%%?|\/[/#%]?|\^\^?|,,?/y;
-/** The parts of arithmetic that Bash evaluates only once: numbers, operators and variables. */
-const ARITHMETIC =
-  /[ \t\n+\-*/%<>=!&|^~?:,;]+|\d\w*|\$[#?$!]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)([ \t]*=(?!=))?/y;
+/** The parameter in `${…}`. */
+const PARAMETER = /#?(?:[A-Za-z_]\w*|\d+|[@*#?$!-])/y;
+/** The operations on a parameter that set and evaluate nothing. */
+const OPERATION = /(?=\})|:[ \t]*-?\d+(?::[ \t]*-?\d+)?(?=\})|:?[-+?]|##?|%%?|\/[/#%]?|\^\^?|,,?/y;
+/** Arithmetic with numbers alone. Bash evaluates a variable in it once more: with `x='a[$(cmd)]'`, `$((x))` runs `cmd`. */
+const NUMBERS = /\$\(\([\d\s+*/%-]*\)\)/y;
+/** A text in `$'…'` whose escapes all shells with such quotes decode in the same way. */
+const PLAIN_ANSI_C = /^(?:[^\\]|\\[nt\\'])*$/;
 
 /** A position in a shell text, and the rules for quotes and expansions. `shell-words.ts` adds those for words. */
 export abstract class ExpansionReader {
@@ -120,11 +120,12 @@ export abstract class ExpansionReader {
     // `$[` is arithmetic in Bash only. A continued line joins the dollar sign with what follows.
     if (next === "[" || this.text.startsWith("\\\n", start + 1)) throw new Unsplittable();
     if (!isQuoted && next === "'") {
-      const decoded = decodeAnsiC(this.text, start + 2);
-      if (decoded === undefined) throw new Unsplittable();
-      if (!decoded.isCertain) this.doubts.raise();
-      this.at = decoded.end;
-      return word.add(decoded.text);
+      const end = endOfAnsiC(this.text, start + 2);
+      if (end === undefined) throw new Unsplittable();
+      const content = this.text.slice(start + 2, end);
+      if (!PLAIN_ANSI_C.test(content)) this.doubts.raise();
+      this.at = end + 1;
+      return word.add(decodeAnsiC(content));
     }
     if (!isQuoted && next === '"') {
       this.at++;
@@ -132,11 +133,11 @@ export abstract class ExpansionReader {
       return this.#doubleQuoted(word);
     }
     if (next === "(") {
-      const hasTwo = this.text[start + 2] === "(";
-      const isArithmetic = hasTwo && this.isArithmetic(start + 3);
-      this.at += isArithmetic ? 3 : 2;
-      if (isArithmetic) this.arithmetic();
-      else this.substitution();
+      if (!this.match(NUMBERS)) {
+        if (this.text[start + 2] === "(") this.doubts.raise();
+        this.at += 2;
+        this.substitution();
+      }
     } else if (next === "{") {
       this.at += 2;
       this.#parameter(isQuoted);
@@ -156,7 +157,6 @@ export abstract class ExpansionReader {
     if (!parameter) throw new Unsplittable(); // `${ cmd; }` runs a command in new versions of Bash
     const operation = this.match(OPERATION)?.[0];
     if (operation === undefined) this.doubts.raise();
-    else if (operation.endsWith("=")) this.doubts.set(parameter[1] ?? "", false);
     const isPattern = operation !== undefined && /^[#%]/.test(operation);
     for (let char = this.text[this.at]; char !== "}"; char = this.text[this.at]) {
       const next = this.text[this.at + 1];
@@ -168,64 +168,6 @@ export abstract class ExpansionReader {
     }
     this.at++;
     this.depth--;
-  }
-
-  /** Whether the two parentheses before `from` are closed by `))`, as in arithmetic. */
-  protected isArithmetic(from: number): boolean {
-    let depth = 2;
-    for (let at = from; at < this.text.length; at++) {
-      const char = this.text[at];
-      if (char === "\\") at++;
-      else if (char === "'" || char === '"') {
-        const end = this.text.indexOf(char, at + 1);
-        if (end === -1) break;
-        at = end;
-      } else if (char === "(") depth++;
-      else if (char === ")" && --depth === 1) {
-        if (this.text[at + 1] === ")") return true;
-        this.doubts.raise(); // Bash reads quotes and substitutions before it looks for the end of arithmetic
-        return false;
-      }
-    }
-    // An unclosed parenthesis makes the whole text incomplete, so no further search is needed.
-    throw new Unsplittable();
-  }
-
-  /** Reads arithmetic, which may contain commands, after its `((`. */
-  protected arithmetic(): void {
-    this.enter();
-    const ignored = new WordBuilder();
-    let operandEnd = -1;
-    for (let depth = 2; depth > 0;) {
-      const { at } = this;
-      const char = this.text[at];
-      const known = this.match(ARITHMETIC);
-      if (known) {
-        if (/^[\w$]/.test(known[0])) {
-          if (at === operandEnd) this.doubts.raise(); // `x$x` makes a name of its own
-          if (known[4] === undefined) operandEnd = this.at; // after `x=` an operand follows
-        }
-        this.#operand(known);
-      } else if (char === "(" || char === ")") {
-        depth += char === "(" ? 1 : -1;
-        this.at++;
-      } else if (this.text.startsWith("$((", at)) {
-        if (at === operandEnd) this.doubts.raise();
-        this.#dollar(ignored, true);
-        operandEnd = this.at;
-      } else {
-        this.doubts.raise(); // Bash evaluates the result once more
-        this.#skipPiece(false);
-      }
-    }
-    this.depth--;
-  }
-
-  #operand([, plain, braced, bare, assigned]: RegExpExecArray): void {
-    const name = plain ?? braced ?? bare;
-    if (name === undefined) return;
-    if (assigned === undefined) this.doubts.evaluate(name);
-    else this.doubts.set(name, true);
   }
 
   /** Skips a character or a quoted piece, and reads the commands in it. */

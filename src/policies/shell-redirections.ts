@@ -1,6 +1,5 @@
 /** Reads the parts of a shell text between words and commands: space, comments, redirections and here-documents. */
 import {
-  type Input,
   isPattern,
   plainWord,
   type SimpleCommand,
@@ -8,7 +7,7 @@ import {
   type Word,
   WordBuilder,
 } from "./shell-command.ts";
-import { OPERATOR, WordReader } from "./shell-words.ts";
+import { WordReader } from "./shell-words.ts";
 
 const REDIRECTION = /<<<|<<-|<<|<&|<>|<|&>>|&>|>>|>&|>\||>/y;
 const FILE_NUMBER = /\d+(?=[<>])/y;
@@ -33,12 +32,13 @@ interface HereDocument {
   readonly delimiter: string;
   readonly isQuoted: boolean;
   readonly stripsTabs: boolean;
-  readonly inputs: Input[];
+  readonly inputs: string[];
 }
 
 /** The redirections of a command. */
 export interface Redirections {
-  readonly inputs: Input[];
+  /** The texts of `<<` and `<<<`. */
+  readonly inputs: string[];
   /** Those that may write settings or programs, each as operator and file. */
   readonly outputs: Word[];
 }
@@ -71,14 +71,6 @@ export abstract class RedirectionReader extends WordReader {
   #continuation(): void {
     if (/[^\s;&|]/.test(this.text[this.at - 1] ?? "")) this.doubts.raise();
     this.at += 2;
-  }
-
-  /** Skips the space between the words of a condition. */
-  protected skipConditionSpace(): void {
-    while (/[ \t\n]/.test(this.text[this.at] ?? "")) {
-      if (this.text[this.at] === "\n") this.newLine();
-      else this.at++;
-    }
   }
 
   protected skipLines(): void {
@@ -136,8 +128,7 @@ export abstract class RedirectionReader extends WordReader {
     const body = text.slice(start, end);
     // A continued line can hide or make a delimiter.
     if (!isQuoted && body.includes("\\\n")) throw new Unsplittable();
-    const isChanged = (!isQuoted && /[$`\\]/.test(body)) || (stripsTabs && body.includes("\t"));
-    inputs.push({ text: body, isExact: !isChanged });
+    inputs.push(body);
     if (!isQuoted && /[$`]/.test(body)) this.readerOf(body).readExpansions();
   }
 
@@ -173,24 +164,19 @@ export abstract class RedirectionReader extends WordReader {
     const code = this.text.charCodeAt(this.at);
     const number = code >= ZERO && code <= NINE ? this.match(FILE_NUMBER)?.[0] : undefined;
     if (number !== undefined && number.length > LONGEST_NUMBER) this.doubts.raise(); // shells differ
-    const isStandard = number === undefined || /^0+$/.test(number);
     const operator = this.match(REDIRECTION)?.[0] ?? "";
     this.skipSpace();
-    const word = this.word(OPERATOR);
-    const { raw, value, bare } = word;
+    const word = this.word();
+    const { raw, value } = word;
     if (operator === "<<" || operator === "<<-") {
       if (!DELIMITER.test(raw)) throw new Unsplittable();
       const stripsTabs = operator === "<<-";
       const isQuoted = raw !== value;
-      const own = isStandard ? inputs : [];
-      this.#hereDocuments.push({ delimiter: value, isQuoted, stripsTabs, inputs: own });
-    } else {
-      const isText = operator === "<<<";
-      const isInput = operator.startsWith("<") || number !== undefined; // `0>&3` replaces the input
-      if (isInput && isStandard) {
-        inputs.push({ text: isText ? value : "", isExact: isText && bare === undefined });
-      }
-      if (!isText && !isHarmless(number, operator, word)) outputs.push(plainWord(operator), word);
+      this.#hereDocuments.push({ delimiter: value, isQuoted, stripsTabs, inputs });
+    } else if (operator === "<<<") {
+      inputs.push(value);
+    } else if (!isHarmless(number, operator, word)) {
+      outputs.push(plainWord(operator), word);
     }
     return operator;
   }

@@ -6,15 +6,12 @@ import {
   assignmentIn,
   isReserved,
   plainWord,
-  roughCommands,
   type Found,
   Unsplittable,
   type Word,
 } from "./shell-command.ts";
-import { examineCondition } from "./shell-builtins.ts";
 import type { ShellDoubts } from "./shell-doubts.ts";
 import { type Redirections, RedirectionReader } from "./shell-redirections.ts";
-import { OPERATOR, SPACE } from "./shell-words.ts";
 
 const END = "the end";
 const NONE: readonly never[] = [];
@@ -79,17 +76,11 @@ class ShellScanner extends RedirectionReader {
     return ";;";
   }
 
-  /** Reads a subshell, or an arithmetic command. */
+  /** Reads a subshell. Two parentheses may be arithmetic, but `dash` takes them for two subshells. */
   #parentheses(): void {
-    if (this.text[this.at + 1] === "(" && this.isArithmetic(this.at + 2)) {
-      const start = this.at + 2;
-      this.at = start;
-      this.arithmetic();
-      this.#doubt(start, this.at - 2); // dash has no arithmetic commands: it would run two subshells
-    } else {
-      this.at++;
-      this.list([")"]);
-    }
+    this.at++;
+    if (this.text[this.at] === "(") this.doubts.raise();
+    this.list([")"]);
     this.redirections();
   }
 
@@ -117,11 +108,11 @@ class ShellScanner extends RedirectionReader {
         }
         return undefined;
       case "coproc":
-        this.#processName();
+        this.doubts.raise(); // it sets variables, and may have a name
         return undefined;
       case "function":
         this.skipSpace();
-        this.word(OPERATOR);
+        this.word();
         this.skipSpace();
         if (this.text[this.at] === "(") this.#emptyParentheses();
         return undefined;
@@ -144,28 +135,11 @@ class ShellScanner extends RedirectionReader {
       case "case":
         this.#cases();
         break;
-      case "[[":
-        this.#condition();
-        break;
       default:
         return word;
     }
     this.redirections();
     return undefined;
-  }
-
-  /** Skips the name of a co-process, which can only be before a compound command. */
-  #processName(): void {
-    this.skipSpace();
-    const start = this.at;
-    const name = this.unquotedWord();
-    if (name === undefined && this.text[start] !== "(") this.doubts.raise(); // a quoted name
-    this.skipSpace();
-    const end = this.at;
-    const isBody = this.text[end] === "(" || isReserved(this.unquotedWord() ?? "");
-    const isName = name !== undefined && !isReserved(name) && isBody;
-    this.at = isName ? end : start;
-    if (isName) this.doubts.setArray(name); // of two file descriptors
   }
 
   #emptyParentheses(): void {
@@ -183,19 +157,14 @@ class ShellScanner extends RedirectionReader {
   #loopHead(): void {
     this.skipSpace();
     if (this.text.startsWith("((", this.at)) {
-      this.at += 2;
-      this.arithmetic();
+      this.#parentheses();
     } else {
-      const { raw: name } = this.word(OPERATOR);
+      this.doubts.set(this.word().raw);
       this.skipLines();
-      let isNumber = false;
       if (/^in(?:[ \t\n;]|$)/.test(this.text.slice(this.at, this.at + 3))) {
         this.at += 2;
-        const start = this.at;
-        for (this.skipSpace(); !this.#isAtEnd(); this.skipSpace()) this.word(OPERATOR);
-        isNumber = /^(?:\s+(?:\d+|\{\d+\.\.\d+\}))*\s*$/.test(this.text.slice(start, this.at));
+        for (this.skipSpace(); !this.#isAtEnd(); this.skipSpace()) this.word();
       }
-      this.doubts.set(name, isNumber);
     }
     this.skipSpace();
     if (this.text[this.at] === ";") this.at++;
@@ -212,7 +181,7 @@ class ShellScanner extends RedirectionReader {
   #cases(): void {
     this.enter();
     this.skipSpace();
-    this.word(OPERATOR);
+    this.word();
     this.skipLines();
     if (this.unquotedWord() !== "in") throw new Unsplittable();
     for (;;) {
@@ -224,36 +193,13 @@ class ShellScanner extends RedirectionReader {
       for (let char: string | undefined = "|"; char !== ")"; this.at++) {
         if (char !== "|") throw new Unsplittable();
         this.skipSpace();
-        this.word(OPERATOR);
+        this.word();
         this.skipSpace();
         char = this.text[this.at];
       }
       if (this.list([";;", "esac"]) === "esac") break;
     }
     this.depth--;
-  }
-
-  /** Reads a condition after its `[[`. Operators such as `<` and `&&` compare here; they do not separate commands. */
-  #condition(): void {
-    const start = this.at;
-    const words: Word[] = [plainWord("[[")];
-    while (words.at(-1)?.raw !== "]]") {
-      this.skipConditionSpace();
-      words.push(this.#isConditionEnd() ? plainWord(this.take("]]")) : this.word(SPACE));
-    }
-    examineCondition(words, this.doubts);
-    this.found({ words, assignments: [], inputs: [] });
-    this.#doubt(start, this.at); // a shell without `[[` would run commands between the operators
-  }
-
-  #isConditionEnd(): boolean {
-    return /^\]\](?:[ \t\n;&|()<>]|$)/.test(this.text.slice(this.at, this.at + 3));
-  }
-
-  /** Adds the commands that a simpler shell would find in a part of the text. */
-  #doubt(start: number, end: number): void {
-    const text = this.text.slice(start, end);
-    if (/[;&|\n]|^\s*[a-z_/.-]+\s/i.test(text)) roughCommands(text, this.found);
   }
 
   /**
@@ -281,7 +227,7 @@ class ShellScanner extends RedirectionReader {
         return this.#emptyParentheses();
       } else {
         if (words.length === 0) start = this.at;
-        const word = this.word(OPERATOR);
+        const word = this.word();
         const isAssignment = words.length === 0 && assignmentIn(word.raw) !== undefined;
         if (isAssignment) (assignments ??= []).push(word);
         else words.push(word);

@@ -5,8 +5,8 @@ import { ExpansionReader } from "./shell-expansions.ts";
 // Classes of characters; the end of the text is ordinary.
 const ORDINARY = 0;
 const QUOTING = 1; // quotes, backslash, dollar and back-tick
-export const OPERATOR = 2;
-export const SPACE = 3; // blank or line feed
+const OPERATOR = 2;
+const SPACE = 3; // blank or line feed
 
 const classes = new Uint8Array(128);
 for (const char of "\\'\"$`") classes[char.charCodeAt(0)] = QUOTING;
@@ -41,10 +41,9 @@ export abstract class WordReader extends ExpansionReader {
   /**
    * Reads a word.
    *
-   * @param end the class of the characters that end the word, besides space
    * @throws Unsplittable if no word begins here
    */
-  protected word(end: typeof OPERATOR | typeof SPACE): Word {
+  protected word(): Word {
     const { text, at: start } = this;
     let from = start;
     let word: WordBuilder | undefined;
@@ -54,10 +53,6 @@ export abstract class WordReader extends ExpansionReader {
       if (found === ORDINARY || found === SPACE) break; // ordinary: the end of the text
       const isQuoting = found === QUOTING;
       const isSubstitution = !isQuoting && this.#isSubstitution();
-      if (found === OPERATOR && end === SPACE && !isSubstitution) {
-        this.at++;
-        continue;
-      }
       if (!isQuoting && !isSubstitution) {
         if (text[this.at] !== "(") break;
         if (!isAssignment((word?.value ?? "") + text.slice(from, this.at))) break;
@@ -89,13 +84,12 @@ export abstract class WordReader extends ExpansionReader {
     word.addDynamic(this.text.slice(start, this.at));
   }
 
-  /** Reads the list of an assignment to an array. */
+  /** Reads the list of an assignment to an array. Bash evaluates subscripts, and some values, once more. */
   #array(word: WordBuilder): void {
+    this.doubts.raise();
     this.enter();
     const start = this.at++;
-    for (this.skipLines(); this.text[this.at] !== ")"; this.skipLines()) {
-      if (/^\[(?!\d+\])/.test(this.word(OPERATOR).raw)) this.doubts.raise(); // Bash evaluates the subscript
-    }
+    for (this.skipLines(); this.text[this.at] !== ")"; this.skipLines()) this.word();
     this.at++;
     this.depth--;
     word.add(this.text.slice(start, this.at));

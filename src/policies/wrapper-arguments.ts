@@ -14,8 +14,6 @@ export type Inner = Certainty &
         readonly script: string;
         /** Whether any POSIX shell may read the text, which reads some of Bash's operators otherwise. */
         readonly isPosix: boolean;
-        /** Whether a shell reads the text from its standard input, from which its commands may read too. */
-        readonly isInput?: boolean;
       }
   );
 

@@ -3,7 +3,7 @@
  * is unclear which of the words is the command.
  */
 import { isSetting } from "./shell-builtins.ts";
-import { beginsPlainly, type Input, isPattern, isUncertain, type Word } from "./shell-command.ts";
+import { beginsPlainly, isPattern, isUncertain, type Word } from "./shell-command.ts";
 import {
   type Arguments,
   commandAfter,
@@ -16,7 +16,7 @@ import {
 
 interface Wrapper {
   /** The commands that the program runs; empty if its arguments contain no command. */
-  readonly innersOf: (words: readonly Word[], inputs: readonly Input[]) => readonly Inner[];
+  readonly innersOf: (words: readonly Word[], inputs: readonly string[]) => readonly Inner[];
   /** Whether the program itself has an effect, so that it must be allowed too. */
   readonly acts: boolean;
 }
@@ -203,7 +203,7 @@ function findActions(words: readonly Word[]): readonly Inner[] {
 
 /** The text after `-c`, or the here-document that a shell without arguments reads. */
 function shellCommand({ isPosix, isOther }: typeof BASH) {
-  return (words: readonly Word[], inputs: readonly Input[]): readonly Inner[] => {
+  return (words: readonly Word[], inputs: readonly string[]): readonly Inner[] => {
     let isUnclear = false;
     let readsText = false;
     let readsInput = false;
@@ -232,12 +232,7 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
     }
     isUnclear ||= isOther;
     if (readsText) return scriptOf(words.slice(at, at + 1), { isPosix, isUnclear });
-    const isOneText = inputs.length === 1;
-    return inputs.map(({ text, isExact }) => ({
-      script: text,
-      isPosix,
-      isInput: true,
-      isUnclear: isUnclear || !isExact || !isOneText,
-    }));
+    // Commands of such a script may read parts of it, after which the shell finds other commands in the rest.
+    return inputs.map((script) => ({ script, isPosix, isUnclear: true }));
   };
 }

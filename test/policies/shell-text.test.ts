@@ -183,17 +183,13 @@ test("a rule for declarations allows no value that an array evaluates once more"
     rules: [rule("allow", ...names, "ls")],
     tests: [],
   };
-  for (const line of [
-    "declare -a x=(1 2)",
-    "declare x=$y",
-    "export x=$(ls)",
-    "local x='a (b)'",
-    "x=(a); declare y=$x",
-  ]) {
+  for (const line of ["declare x=$y", "declare -x x=1", "export x=$(ls)", "local x='a (b)'"]) {
     assert.equal(decide(declaring, line).decision, "ALLOWED", line);
   }
   for (const line of [
+    "declare -a x=(1 2)",
     "declare -a x='($(pwn))'",
+    "x=(a); declare y=$x",
     "export -a x='($(pwn))'",
     "readonly -a x='($(pwn))'",
     "typeset -A x='([$(pwn)]=1)'",
@@ -206,6 +202,7 @@ test("a rule for declarations allows no value that an array evaluates once more"
     "y='($(pwn))'; declare DIRSTACK=$y",
     "declare -a x=$e'($(pwn))'",
     "declare PS4='$(pwn)'; ls",
+    "export RANDOM='a[$(pwn)]'",
   ]) {
     assert.equal(decide(declaring, line).decision, "DENIED", line);
   }

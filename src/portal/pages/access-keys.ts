@@ -88,7 +88,8 @@ function newKey(): Html {
 function scopeField(): Html {
   return choice({
     ...{ id: "key-scopes", name: "scopes", label: "What it may do" },
-    options: KEY_SCOPES.map((scope) => option(scope, scope)),
+    // What a runtime needs, and no more: a stolen key of this scope cannot read the audit.
+    options: KEY_SCOPES.map((scope) => option(scope, scope, "report")),
     hint: KEY_SCOPES.map((scope) => html`<p><b>${scope}</b>: ${scopeInWords(scope)}.</p>`),
   });
 }

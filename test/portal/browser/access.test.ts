@@ -125,7 +125,9 @@ browserTest("a key of the scope policy comes with the lines for signalbox policy
   const { page } = visited;
   await signIn(page);
   await page.getByLabel("What it is for").fill("pipeline");
-  await page.getByLabel("What it may do").selectOption("policy");
+  const scope = page.getByLabel("What it may do");
+  assert.equal(await scope.inputValue(), "report", "what a runtime needs");
+  await scope.selectOption("policy");
   await page.getByRole("button", { name: "Create key" }).click();
   const fresh = page.getByRole("region", { name: "The key for" });
   await fresh.getByText(`export SIGNALBOX_URL='${closed.url}/api/v1'`).waitFor();

@@ -54,18 +54,18 @@ const TRUSTED = /^(?:(?:\/usr)?(?:\/local)?\/bin\/)?[^/\s]*$/;
  *
  * @param command a shell text, or the words of one command
  * @param work counts the characters
- * @returns whether the whole text was understood
+ * @returns the reason why the text cannot be split, as in "an array"; `undefined` if it was split
  * @throws TooMuchWork when they exceed its limit
  */
 export function splitCommand(
   command: string | readonly string[],
   parts: Parts,
   work: StepBudget,
-): boolean {
+): string | undefined {
   const splitter = new Splitter(parts, work);
   if (typeof command === "string") splitter.split(command, 0);
   else splitter.unwrap({ words: command.map(plainWord), assignments: [], inputs: [] }, 0);
-  return splitter.isComplete;
+  return splitter.doubt;
 }
 
 class Splitter {
@@ -80,9 +80,9 @@ class Splitter {
     this.#work = work;
   }
 
-  /** Whether the whole text was understood. */
-  get isComplete(): boolean {
-    return !this.#doubts.any;
+  /** The reason why the text cannot be split. */
+  get doubt(): string | undefined {
+    return this.#doubts.first;
   }
 
   /** @param inherited the input of the program that runs the text; its commands may read it */
@@ -97,7 +97,7 @@ class Splitter {
       scanShell(text, found, this.#doubts);
     } catch (error) {
       if (!(error instanceof Unsplittable)) throw error;
-      this.#splitRoughly(text, found);
+      this.#splitRoughly(text, found, "incomplete or unusual syntax");
     }
   }
 
@@ -108,8 +108,8 @@ class Splitter {
     });
   }
 
-  #splitRoughly(text: string, found: Found): void {
-    this.#doubts.raise();
+  #splitRoughly(text: string, found: Found, doubt: string): void {
+    this.#doubts.raise(doubt);
     roughCommands(text, found);
   }
 
@@ -126,7 +126,7 @@ class Splitter {
     const name = baseName(program.bare ?? program.value);
     if (!isDoubtful) {
       examineBuiltin(name, words, this.#doubts);
-      if (program.bare?.includes(" ")) this.#doubts.raise(); // `$IFS` makes several words of it
+      if (program.bare?.includes(" ")) this.#doubts.raise("$IFS in the name of a program");
     }
     const wrapper = WRAPPERS.get(program.raw === name ? name : name.trim());
     const inners = wrapper?.innersOf(words, inputs) ?? NO_INNERS;
@@ -140,13 +140,13 @@ class Splitter {
     const own = front.length === 0 ? words : [...front, ...words];
     this.#add(own, own === words ? source : undefined, mustBeAllowed && !isDoubtful);
     for (const inner of inners) {
-      if (inner.isUnclear && !isDoubtful) this.#doubts.raise();
+      if (inner.isUnclear && !isDoubtful) this.#doubts.raise(`${name} with these arguments`);
       if (level === MAX_WRAPPERS) {
         this.#giveUp(inner);
       } else if ("script" in inner) {
         const { script, isPosix } = inner;
         if (isPosix && NOT_POSIX.test(script)) {
-          this.#splitRoughly(script, this.#receiver(level + 1));
+          this.#splitRoughly(script, this.#receiver(level + 1), `syntax of Bash in ${name} -c`);
         }
         this.split(script, level + 1, inputs);
       } else {
@@ -173,14 +173,14 @@ class Splitter {
   /** The assignments and redirections that a rule must write to allow a command. */
   #frontOf({ words, assignments, outputs = NONE }: SimpleCommand): readonly Word[] {
     // Bash evaluates the subscript of an element.
-    if (assignments.some(isElement)) this.#doubts.raise();
+    if (assignments.some(isElement)) this.#doubts.raise("an array");
     const isExported = words.length > 0;
     return [...assignments.filter((word) => !isHarmlessAssignment(word, isExported)), ...outputs];
   }
 
   /** Adds the command inside all further wrappers, without reading their options. */
   #giveUp(inner: Inner): void {
-    this.#doubts.raise();
+    this.#doubts.raise("too many nested wrappers");
     const found = ({ words }: Pick<SimpleCommand, "words">): void => {
       const at = words.findIndex(({ value }) => !WRAPPERS.has(baseName(value)));
       this.#suspect(words.slice(Math.max(at, 0)));

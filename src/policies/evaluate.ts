@@ -69,6 +69,8 @@ export interface Verdict {
   readonly decision: Decision;
   readonly rule: string | null;
   readonly reason: string | null;
+  /** The reason why a text cannot be split, as in "an array"; absent if it was split. */
+  readonly doubt?: string;
 }
 
 /**
@@ -136,14 +138,15 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   };
 
   suspected(whole);
-  const isComplete = splitCommand(command.argv ?? text, { suspected, required }, work);
+  const doubt = splitCommand(command.argv ?? text, { suspected, required }, work);
   // A text that cannot be split may run more than the command that an exception matches.
-  const denial = denials[isComplete ? denying : Math.min(denying, excused)];
+  const denial = denials[doubt === undefined ? denying : Math.min(denying, excused)];
   if (denial) return verdict("deny", denial.rule);
   const exact = permissions.find(namesWhole);
   if (exact) return verdict("allow", exact.rule);
   if (isEmpty) required([whole]);
-  const permission = isComplete && isEachAllowed ? permissions[allowing] : undefined;
+  if (doubt !== undefined) return { ...verdict(document.default, undefined), doubt };
+  const permission = isEachAllowed ? permissions[allowing] : undefined;
   return verdict(permission ? "allow" : document.default, permission?.rule);
 }
 
@@ -153,11 +156,7 @@ export function decisionOf(effect: Effect): Decision {
 }
 
 function verdict(effect: Effect, rule: Rule | undefined): Verdict {
-  return {
-    decision: decisionOf(effect),
-    rule: rule?.id ?? null,
-    reason: rule?.reason ?? null,
-  };
+  return { decision: decisionOf(effect), rule: rule?.id ?? null, reason: rule?.reason ?? null };
 }
 
 /** The steps for each character when a text is split into words. */

@@ -194,7 +194,7 @@ export const policySimulate = {
 export const policySimulation = object({
   title: "PolicySimulation",
   description: "The decision of a policy about a command.",
-  optional: ["line"],
+  optional: ["doubt", "line"],
   properties: {
     decision: word("The decision.", decisions),
     mode: word("The document's mode: with `observe` a denied command runs all the same.", modes),
@@ -203,6 +203,9 @@ export const policySimulation = object({
       description: "The id of the rule that decided; null for the document's default.",
     },
     reason: { type: ["string", "null"], description: "The reason of that rule; null without one." },
+    doubt: string(
+      "The reason why a shell text cannot be split, so that no allow rule applies; absent if it was split.",
+    ),
     line: integer("The line of that rule in the document, counted from 1; absent without a rule.", {
       minimum: 1,
     }),

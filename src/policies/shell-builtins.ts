@@ -28,84 +28,77 @@ export function isSetting(option: string, name: string | undefined): boolean {
   );
 }
 
-type Examine = (words: readonly Word[], doubts: ShellDoubts) => void;
+/** Whether the arguments of a builtin are known to be harmless. */
+type Examine = (words: readonly Word[], doubts: ShellDoubts) => boolean;
 
-const raise: Examine = (_, doubts) => doubts.raise();
 const EXAMINED: ReadonlyMap<string, Examine> = new Map<string, Examine>([
-  ["test", (words, doubts) => examineTest(words.slice(1), doubts)],
-  ["[", examineBracket],
+  ["test", (words) => isPlainTest(words.slice(1))],
+  ["[", (words) => words.at(-1)?.raw === "]" && isPlainTest(words.slice(1, -1))],
+  ["[[", isPlainCondition],
   ["printf", examinePrintf],
   ["read", examineRead],
   // Without a `PATH`, Bash looks for programs in the current directory.
-  ["unset", (words, doubts) => examineEach(words, /^-[vf]$/, /^(?!PATH$)[A-Za-z_]\w*$/, doubts)],
-  ["jobs", (words, doubts) => examineEach(words, /^-[lnprs]+$/, /^%\w+$/, doubts)],
+  ["unset", (words) => isEach(words, /^-[vf]$/, /^(?!PATH$)[A-Za-z_]\w*$/)],
+  ["jobs", (words) => isEach(words, /^-[lnprs]+$/, /^%\w+$/)],
   ...["declare", "typeset", "local", "export", "readonly"].map(
-    (name) => [name, examineDeclaration] as const,
+    (name) => [name, isPlainDeclaration] as const,
   ),
-  ["wait", (words, doubts) => examineEach(words, /^-n$/, /^"?(?:\d+|\$!|%\d+)"?$/, doubts)],
-  ["set", examineSet],
-  ["shopt", (words, doubts) => examineEach(words, /^-[su]$/, GLOB_SETTINGS, doubts)],
-  ["[[", examineCondition],
+  ["wait", (words) => isEach(words, /^-n$/, /^"?(?:\d+|\$!|%\d+)"?$/)],
+  ["set", isPlainSet],
+  ["shopt", (words) => isEach(words, /^-[su]$/, GLOB_SETTINGS)],
   ...["let", "getopts", "mapfile", "readarray", "alias", "hash", "enable"].map(
-    (name) => [name, raise] as const,
+    (name) => [name, () => false] as const,
   ),
-  ...["compgen", "complete", "bind", "fc"].map((name) => [name, raise] as const),
+  ...["compgen", "complete", "bind", "fc"].map((name) => [name, () => false] as const),
 ]);
 
 /** Examines a builtin and its arguments. */
 export function examineBuiltin(name: string, words: readonly Word[], doubts: ShellDoubts): void {
-  EXAMINED.get(name)?.(words, doubts);
+  if (EXAMINED.get(name)?.(words, doubts) === false) doubts.raise(`${name} with these arguments`);
 }
 
 /**
  * Examines a condition in `[[ ]]`, whose grammar is not that of commands and which evaluates numbers and subscripts. Only
  * one comparison of plain operands is known.
  */
-function examineCondition(words: readonly Word[], doubts: ShellDoubts): void {
+function isPlainCondition(words: readonly Word[]): boolean {
   const [first, second, third, ...more] = words.slice(words[1]?.raw === "!" ? 2 : 1, -1);
   const isUnary = third === undefined && /^-[a-uw-zA-QS-Z]$/.test(first?.raw ?? "");
   const isBinary = isPlainOperand(first) && /^(?:==?|!=)$/.test(second?.raw ?? "");
   const isPlain = isPlainOperand(isUnary ? second : third) && more.length === 0;
-  if (!(isUnary || isBinary) || !isPlain || words.at(-1)?.raw !== "]]") doubts.raise();
+  return (isUnary || isBinary) && isPlain && words.at(-1)?.raw === "]]";
 }
 
 function isPlainOperand(word: Word | undefined): boolean {
   return /^(?:[\w./:-]+|\$\w+|"[\w ./:$-]*")$/.test(word?.raw ?? "");
 }
 
-/** Examines `[`. A variable at its end could become more words and the `]`. */
-function examineBracket(words: readonly Word[], doubts: ShellDoubts): void {
-  if (words.at(-1)?.raw !== "]") doubts.raise();
-  examineTest(words.slice(1, -1), doubts);
-}
-
 /** Examines `test`: variables and substitutions may only stand where the command cannot take them for operators. */
-function examineTest(words: readonly Word[], doubts: ShellDoubts): void {
-  if (words.some(isPattern)) return doubts.raise();
+function isPlainTest(words: readonly Word[]): boolean {
+  if (words.some(isPattern)) return false;
   const isKnown = words.every(({ bare }) => bare === undefined);
   for (const [at, { value }] of words.entries()) {
-    if (/^-[vR]$/.test(value) && !NAME.test(words[at + 1]?.raw ?? "")) return doubts.raise();
+    if (/^-[vR]$/.test(value) && !NAME.test(words[at + 1]?.raw ?? "")) return false;
   }
-  if (isKnown) return;
+  if (isKnown) return true;
   let at = 0;
   for (;;) {
     while (words[at]?.raw === "!") at++;
     const [first, second, third] = words.slice(at, at + 3);
     if (first && second && third && BINARY.test(second.raw)) {
-      if (!isOneWord(first) || !isOneWord(third)) break;
+      if (!isOneWord(first) || !isOneWord(third)) return false;
       at += 3;
     } else if (first && second && UNARY.test(first.raw)) {
-      if (!isOneWord(second)) break;
+      if (!isOneWord(second)) return false;
       at += 2;
     } else {
-      if (!first || !isOneWord(first)) break;
+      if (!first || !isOneWord(first)) return false;
       at++;
     }
-    if (at === words.length) return;
-    if (!/^-[ao]$/.test(words[at]?.raw ?? "")) break;
+    if (at === words.length) return true;
+    if (!/^-[ao]$/.test(words[at]?.raw ?? "")) return false;
     at++;
   }
-  doubts.raise();
 }
 
 /** Whether a shell makes exactly one word of a word, as it does of quoted expansions. */
@@ -113,43 +106,46 @@ function isOneWord({ raw, bare }: Word): boolean {
   return bare === undefined || ONE_WORD.test(raw);
 }
 
-function examinePrintf([, first, name]: readonly Word[], doubts: ShellDoubts): void {
-  if (!first) return;
-  if (first.raw === "-v" && NAME.test(name?.raw ?? "")) return doubts.set(name?.raw ?? "");
-  if (isUncertain(first) ? !beginsPlainly(first) : first.value.startsWith("-v")) doubts.raise();
+function examinePrintf([, first, name]: readonly Word[], doubts: ShellDoubts): boolean {
+  if (!first) return true;
+  if (first.raw === "-v" && NAME.test(name?.raw ?? "")) {
+    doubts.set(name?.raw ?? "");
+    return true;
+  }
+  return isUncertain(first) ? beginsPlainly(first) : !first.value.startsWith("-v");
 }
 
-function examineRead(words: readonly Word[], doubts: ShellDoubts): void {
+function examineRead(words: readonly Word[], doubts: ShellDoubts): boolean {
   for (let at = 1; at < words.length; at++) {
     const { raw } = words[at] as Word;
     const next = words[at + 1];
     if (/^-[rse]*[ptndNu]$/.test(raw) && !(next && isUncertain(next))) at++;
     else if (/^-[rse]+$/.test(raw)) continue;
     else if (NAME.test(raw)) doubts.set(raw);
-    else return doubts.raise();
+    else return false;
   }
+  return true;
 }
 
-function examineDeclaration(words: readonly Word[], doubts: ShellDoubts): void {
-  for (const { raw } of words.slice(1)) {
-    const isKnown = /^-[gxrpf]+$/.test(raw) || (DECLARATION.test(raw) && !EVALUATED.test(raw));
-    if (!isKnown) return doubts.raise();
-  }
+function isPlainDeclaration(words: readonly Word[]): boolean {
+  return words
+    .slice(1)
+    .every(({ raw }) => /^-[gxrpf]+$/.test(raw) || (DECLARATION.test(raw) && !EVALUATED.test(raw)));
 }
 
-function examineSet(words: readonly Word[], doubts: ShellDoubts): void {
+function isPlainSet(words: readonly Word[]): boolean {
   for (let at = 1; at < words.length; at++) {
     const word = words[at] as Word;
     const { raw } = word;
-    if (raw === "--") return;
+    if (raw === "--") return true;
     if (/^[-+]/.test(raw) ? !isSetting(raw, words[at + 1]?.raw) : !beginsPlainly(word)) {
-      return doubts.raise();
+      return false;
     }
     if (/^[-+].*o$/.test(raw)) at++;
   }
+  return true;
 }
 
-function examineEach(words: readonly Word[], options: RegExp, values: RegExp, doubts: ShellDoubts) {
-  const isKnown = words.slice(1).every(({ raw }) => options.test(raw) || values.test(raw));
-  if (!isKnown) doubts.raise();
+function isEach(words: readonly Word[], options: RegExp, values: RegExp): boolean {
+  return words.slice(1).every(({ raw }) => options.test(raw) || values.test(raw));
 }

@@ -4,17 +4,25 @@
  */
 import { isHarmlessName } from "./harmless-variables.ts";
 
-/** Whether there is a doubt about a text, or about a text nested in it. */
-export class ShellDoubts {
-  #any = false;
+/** The doubt about `$((…))` with names, and about `((`. */
+export const ARITHMETIC = "arithmetic with more than numbers";
 
-  get any(): boolean {
-    return this.#any;
+/** The first doubt about a text, or about a text nested in it. */
+export class ShellDoubts {
+  #first: string | undefined;
+
+  /** The part of the text that is not plain, as in "an array"; `undefined` if there is no doubt. */
+  get first(): string | undefined {
+    return this.#first;
   }
 
-  /** Records that the text may run more than what was found. */
-  raise(): void {
-    this.#any = true;
+  /**
+   * Records that the text may run more than what was found.
+   *
+   * @param what the part of the text that is not plain, as in "an array"
+   */
+  raise(what: string): void {
+    this.#first ??= what;
   }
 
   /**
@@ -22,6 +30,6 @@ export class ShellDoubts {
    * that, so only harmless variables may be set so.
    */
   set(name: string): void {
-    if (!isHarmlessName(name, false)) this.raise();
+    if (!isHarmlessName(name, false)) this.raise("a variable that programs read");
   }
 }

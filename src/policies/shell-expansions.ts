@@ -1,7 +1,7 @@
 /** Reads the quotes and expansions of a shell text, and the substitutions that contain commands of their own. */
 import { decodeAnsiC, endOfAnsiC } from "./ansi-c-quotes.ts";
 import { type Found, Unsplittable, WordBuilder } from "./shell-command.ts";
-import type { ShellDoubts } from "./shell-doubts.ts";
+import { ARITHMETIC, type ShellDoubts } from "./shell-doubts.ts";
 
 /** The deepest nesting of groups and substitutions. */
 export const MAX_SHELL_DEPTH = 32;
@@ -68,7 +68,7 @@ export abstract class ExpansionReader {
         const escaped = this.text[this.at + 1];
         if (escaped === undefined) throw new Unsplittable();
         if (escaped !== "\n") word.add(escaped);
-        else this.doubts.raise(); // in the middle of a word it can join operators, keywords and comments
+        else this.doubts.raise("a word on two lines"); // in the middle of a word it can join operators, keywords and comments
         this.at += 2;
       }
     }
@@ -123,18 +123,18 @@ export abstract class ExpansionReader {
       const end = endOfAnsiC(this.text, start + 2);
       if (end === undefined) throw new Unsplittable();
       const content = this.text.slice(start + 2, end);
-      if (!PLAIN_ANSI_C.test(content)) this.doubts.raise();
+      if (!PLAIN_ANSI_C.test(content)) this.doubts.raise("an unusual escape in $'…'");
       this.at = end + 1;
       return word.add(decodeAnsiC(content));
     }
     if (!isQuoted && next === '"') {
       this.at++;
-      this.doubts.raise(); // other shells keep the dollar sign, and Bash may translate the text
+      this.doubts.raise('$"…"'); // other shells keep the dollar sign, and Bash may translate the text
       return this.#doubleQuoted(word);
     }
     if (next === "(") {
       if (!this.match(NUMBERS)) {
-        if (this.text[start + 2] === "(") this.doubts.raise();
+        if (this.text[start + 2] === "(") this.doubts.raise(ARITHMETIC);
         this.at += 2;
         this.substitution();
       }
@@ -156,7 +156,7 @@ export abstract class ExpansionReader {
     const parameter = this.match(PARAMETER);
     if (!parameter) throw new Unsplittable(); // `${ cmd; }` runs a command in new versions of Bash
     const operation = this.match(OPERATION)?.[0];
-    if (operation === undefined) this.doubts.raise();
+    if (operation === undefined) this.doubts.raise("an unusual expansion of a variable");
     const isPattern = operation !== undefined && /^[#%]/.test(operation);
     for (let char = this.text[this.at]; char !== "}"; char = this.text[this.at]) {
       const next = this.text[this.at + 1];
@@ -191,7 +191,7 @@ export abstract class ExpansionReader {
       if (this.at >= this.text.length) throw new Unsplittable();
     }
     const content = this.text.slice(start + 1, this.at++);
-    if (isQuoted && content.includes('\\"')) this.doubts.raise(); // shells differ
+    if (isQuoted && content.includes('\\"')) this.doubts.raise("quotes in back-ticks"); // shells differ
     const escapes = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
     this.inner(content.includes("\\") ? content.replace(escapes, "$1") : content);
     word.addDynamic(this.text.slice(start, this.at));

@@ -69,7 +69,7 @@ export abstract class RedirectionReader extends WordReader {
 
   /** Skips the end of a continued line. Directly after an operator it may join two characters to another operator. */
   #continuation(): void {
-    if (/[^\s;&|]/.test(this.text[this.at - 1] ?? "")) this.doubts.raise();
+    if (/[^\s;&|]/.test(this.text[this.at - 1] ?? "")) this.doubts.raise("a word on two lines");
     this.at += 2;
   }
 
@@ -160,10 +160,12 @@ export abstract class RedirectionReader extends WordReader {
   /** Reads a redirection; returns its operator. */
   protected redirection({ inputs, outputs }: Redirections): string {
     // Bash puts the number of the file into the variable of `{name}>`.
-    if (this.text[this.at - 1] === "}") this.doubts.raise();
+    if (this.text[this.at - 1] === "}") this.doubts.raise("a redirection of {…}");
     const code = this.text.charCodeAt(this.at);
     const number = code >= ZERO && code <= NINE ? this.match(FILE_NUMBER)?.[0] : undefined;
-    if (number !== undefined && number.length > LONGEST_NUMBER) this.doubts.raise(); // shells differ
+    if (number !== undefined && number.length > LONGEST_NUMBER) {
+      this.doubts.raise("a redirection of a large number"); // shells differ
+    }
     const operator = this.match(REDIRECTION)?.[0] ?? "";
     this.skipSpace();
     const word = this.word();

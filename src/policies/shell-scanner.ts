@@ -10,7 +10,7 @@ import {
   Unsplittable,
   type Word,
 } from "./shell-command.ts";
-import type { ShellDoubts } from "./shell-doubts.ts";
+import { ARITHMETIC, type ShellDoubts } from "./shell-doubts.ts";
 import { type Redirections, RedirectionReader } from "./shell-redirections.ts";
 
 const END = "the end";
@@ -79,7 +79,7 @@ class ShellScanner extends RedirectionReader {
   /** Reads a subshell. Two parentheses may be arithmetic, but `dash` takes them for two subshells. */
   #parentheses(): void {
     this.at++;
-    if (this.text[this.at] === "(") this.doubts.raise();
+    if (this.text[this.at] === "(") this.doubts.raise(ARITHMETIC);
     this.list([")"]);
     this.redirections();
   }
@@ -108,7 +108,7 @@ class ShellScanner extends RedirectionReader {
         }
         return undefined;
       case "coproc":
-        this.doubts.raise(); // it sets variables, and may have a name
+        this.doubts.raise("a co-process"); // it sets variables, and may have a name
         return undefined;
       case "function":
         this.skipSpace();

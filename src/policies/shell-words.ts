@@ -86,7 +86,7 @@ export abstract class WordReader extends ExpansionReader {
 
   /** Reads the list of an assignment to an array. Bash evaluates subscripts, and some values, once more. */
   #array(word: WordBuilder): void {
-    this.doubts.raise();
+    this.doubts.raise("an array");
     this.enter();
     const start = this.at++;
     for (this.skipLines(); this.text[this.at] !== ")"; this.skipLines()) this.word();

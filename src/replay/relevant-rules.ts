@@ -120,14 +120,14 @@ export class RelevantRules {
     const required = (forms: readonly Form[]): void => {
       ofRequired.add(forms.map(compare).join("+"));
     };
-    const isComplete = splitCommand(text, { suspected, required }, this.#work);
+    const doubt = splitCommand(text, { suspected, required }, this.#work);
     const positions =
       this.#always.length + found.size > MOST_RULES
         ? undefined
         : [...this.#always, ...found].sort((a, b) => a - b);
     if (isByProvider) return { positions, results: undefined };
     // The positions follow from the results.
-    const results = [isComplete, whole, sorted(ofSuspected), sorted(ofRequired)];
+    const results = [doubt, whole, sorted(ofSuspected), sorted(ofRequired)];
     return { positions, results: results.join(";") };
   }
 

@@ -545,6 +545,22 @@ test("a machine gets the version of a rollout by its labels, and by its name", a
   );
 });
 
+test("a denial without a rule says what keeps the text from being split, if anything does", async (t) => {
+  const service = await start(t);
+  const yaml =
+    "schema: signalbox/policy/v1\ndefault: deny\nrules:\n  - id: ls\n    effect: allow\n    match: { commands: [{ prefix: ls }] }\n";
+  assert.equal((await service.post("/api/public/policies", { version: "v1", yaml })).status, 201);
+  const machine = await synced(t, { RUNTIME_PORTAL_BASE_URL: service.url });
+  const run = (script: string) => machine.run(["exec", "--", "bash", "-c", script]);
+  assert.equal((await run("ls / | ls > /dev/null")).code, 0);
+  const unknown = await run("ls; true");
+  assert.equal(unknown.code, 126);
+  assert.match(unknown.error, /denied: no rule of the policy allows this$/m);
+  const unsplit = await run("x=(a b); ls");
+  assert.equal(unsplit.code, 126);
+  assert.match(unsplit.error, /texts that can be split, and this one cannot because of an array$/m);
+});
+
 test("labels that are not understood fail a synchronisation, and are named", async (t) => {
   const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url, GUARD_LABELS: "env" });
   const { code, error } = await machine.run(["sync"]);

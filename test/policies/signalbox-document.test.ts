@@ -271,6 +271,7 @@ test("a failing test reports its name, the expected and actual decision, and the
   - {command: rm x, expect: deny, rule: other}
   - {command: ls, expect: deny, rule: r}
   - {command: rm x, expect: deny, rule: r}
+  - {command: "x=(a b); ls", expect: allow}
 `;
   const { problems, document } = examined(yaml);
   assert.deepEqual(problems, [
@@ -292,6 +293,12 @@ test("a failing test reports its name, the expected and actual decision, and the
     {
       message: 'tests[3]: expected deny by rule "r", but it is decided deny by the default',
       line: 10,
+      column: 5,
+    },
+    {
+      message:
+        "tests[5]: expected allow, but it is decided deny by the default: it cannot be split because of an array",
+      line: 12,
       column: 5,
     },
   ]);

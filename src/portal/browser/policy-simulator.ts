@@ -14,6 +14,7 @@ interface Simulation {
   readonly mode: Mode;
   readonly rule: string | null;
   readonly reason: string | null;
+  readonly doubt?: string;
   readonly line?: number;
 }
 
@@ -80,12 +81,15 @@ export function serveSimulator(
   };
 }
 
-function decided(command: string, { decision, mode, rule, reason, line }: Simulation): Html {
+function decided(command: string, simulation: Simulation): Html {
+  const { decision, mode, rule, doubt, line } = simulation;
   const observed = mode === "observe" ? { observed_decision: decision } : {};
   const place =
     line === undefined
       ? undefined
       : html`<button type="button" class="quiet" data-line="${line}">Line ${line}</button>`;
+  const reason =
+    doubt === undefined ? simulation.reason : `It cannot be split because of ${doubt}.`;
   const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
   return html`<li>
     ${decisionBadge({ policy_decision: decision, ...observed })} <code>${command}</code>

@@ -383,13 +383,16 @@ browserTest(
   async (t) => {
     const { page: writer } = await visit(t, `${page}/new`);
     await writer.getByText("Valid, without a change").waitFor();
-    await writer.getByLabel("Commands, one in each line").fill("git push\n\ngit status\nls");
+    await writer
+      .getByLabel("Commands, one in each line")
+      .fill("git push\n\ngit status\nls\nx=(1); ls");
     const rows = writer.locator("#decision li");
-    await rows.nth(2).waitFor();
+    await rows.nth(3).waitFor();
     const said = (await rows.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, " "));
     assert.match(said[0] ?? "", /^Denied git push by rule no-push Line 8 /);
     assert.match(said[1] ?? "", /^Allowed git status by rule allow-git Line 4$/);
     assert.match(said[2] ?? "", /^Denied ls by the default$/);
+    assert.match(said[3] ?? "", /by the default It cannot be split because of an array\.$/);
     await rows.first().getByRole("button", { name: "Line 8" }).click();
     assert.equal(await writer.evaluate("String(getSelection())"), "  - id: no-push");
   },

@@ -142,10 +142,14 @@ export function splitAtSpace(text: string): readonly string[] {
   return text.split(/[ \t\r\n]+/).filter((word) => word !== "");
 }
 
-/** A command without the space around it. A backslash at its end belongs together with the next character. */
+/**
+ * A command without the space around it, as shells know space: `\v#` is a word for them. A backslash at its end belongs
+ * together with the next character.
+ */
 export function trimmed(command: string): string {
-  const text = command.trim();
-  if (!text.endsWith("\\")) return text;
-  const start = command.length - command.trimStart().length;
-  return command.slice(start, start + text.length + 1);
+  const start = command.search(/[^ \t\n]/);
+  if (start === -1) return "";
+  let end = command.length;
+  while (" \t\n".includes(command[end - 1] ?? "")) end--;
+  return command.slice(start, command[end - 1] === "\\" ? end + 1 : end);
 }

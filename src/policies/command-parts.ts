@@ -43,7 +43,8 @@ export const MAX_WRAPPERS = 8;
 const SPLIT_STEPS = 10;
 
 /** The operators that Bash reads otherwise than other POSIX shells. Found in quotes they only cost an allow rule. */
-const NOT_POSIX = /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|\d\d[<>]|\b(?:function|select)\s/;
+const NOT_POSIX =
+  /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|\d\d[<>]|\w\+=|\b(?:function|select|builtin)\s/;
 const NONE: readonly never[] = [];
 const NO_INNERS: readonly Inner[] = [];
 /** The trusted paths of wrappers. A program of the same name at another path could do anything. */

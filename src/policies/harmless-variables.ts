@@ -46,8 +46,18 @@ export function isHarmlessName(name: string, isExported: boolean): boolean {
     : OWN_WITH_UNDERSCORES.test(name) && !READ_BY_PROGRAMS.test(name);
 }
 
+/** Values that no program evaluates, as `make` does with `$(…)` and scripts do with `a[$(…)]`. */
+const PLAIN_VALUE = /^["']?[\w .,:/@%+=-]*["']?$/;
+
 /** Whether an assignment may be taken off a command. */
 export function isHarmlessAssignment({ raw, value }: Word, isExported: boolean): boolean {
-  const [name] = /^\w*/.exec(assignmentIn(raw) ?? assignmentIn(value) ?? "") ?? [""];
-  return isHarmlessName(name, isExported) || SWITCHED_OFF.test(raw) || LOCALE.test(raw);
+  const target = assignmentIn(raw) ?? assignmentIn(value) ?? "";
+  const [name] = /^\w*/.exec(target) ?? [""];
+  const isPlain = PLAIN_VALUE.test(
+    assignmentIn(raw) ? raw.slice(target.length) : value.slice(target.length),
+  );
+  // The environment may have a known name already; then each value gets into it.
+  const mustBePlain = isExported || (KNOWN.has(name) && raw.includes("'"));
+  if (isHarmlessName(name, isExported) && (isPlain || !mustBePlain)) return true;
+  return SWITCHED_OFF.test(raw) || LOCALE.test(raw);
 }

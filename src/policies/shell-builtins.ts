@@ -24,7 +24,7 @@ const GLOB_SETTINGS = /^(?:null|fail|dot|nocase)glob$|^globstar$/;
 /** Whether a word switches harmless settings of a shell on or off; `o` at its end takes the next word, their name. */
 export function isSetting(option: string, name: string | undefined): boolean {
   return (
-    /^[-+][abefhnuvxCET]*o?$/.test(option) && (!option.endsWith("o") || SETTINGS.has(name ?? ""))
+    /^[-+][befhnuvxCET]*o?$/.test(option) && (!option.endsWith("o") || SETTINGS.has(name ?? ""))
   );
 }
 

@@ -7,8 +7,8 @@ import { ARITHMETIC, type ShellDoubts } from "./shell-doubts.ts";
 export const MAX_SHELL_DEPTH = 32;
 
 const VARIABLE = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]/y;
-/** The parameter in `${…}`. */
-const PARAMETER = /#?(?:[A-Za-z_]\w*|\d+|[@*#?$!-])/y;
+/** The parameter in `${…}`; an exclamation mark would be an indirection. */
+const PARAMETER = /#?(?:[A-Za-z_]\w*|\d+|[@*#?$-])/y;
 /** The operations on a parameter that set and evaluate nothing. */
 const OPERATION = /(?=\})|:[ \t]*-?\d+(?::[ \t]*-?\d+)?(?=\})|:?[-+?]|##?|%%?|\/[/#%]?|\^\^?|,,?/y;
 /** Arithmetic with numbers alone. Bash evaluates a variable in it once more: with `x='a[$(cmd)]'`, `$((x))` runs `cmd`. */
@@ -192,6 +192,7 @@ export abstract class ExpansionReader {
     }
     const content = this.text.slice(start + 1, this.at++);
     if (isQuoted && content.includes('\\"')) this.doubts.raise("quotes in back-ticks"); // shells differ
+    if (content.includes("\\\n")) this.doubts.raise("a continued line in back-ticks"); // removed in comments too
     const escapes = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
     this.inner(content.includes("\\") ? content.replace(escapes, "$1") : content);
     word.addDynamic(this.text.slice(start, this.at));

@@ -15,13 +15,13 @@ const LONGEST_NUMBER = 5;
 const [ZERO, NINE, AMPERSAND, LESS, GREATER] = [0x30, 0x39, 0x26, 0x3c, 0x3e] as const;
 
 /** Delimiters of here-documents that all shells read in the same way. */
-const DELIMITER = /^(?:[\w.!@%+-]+|'[^'\n]*'|"[^"\\$`\n]*"|\\\w+)$/;
+const DELIMITER = /^(?:[\w.!@%+-]+|'[^'\n]+'|"[^"\\$`\n]+"|\\\w+)$/;
 /**
  * Files that may be written: devices, and plain names below the current directory or `/tmp`. Other files than the
  * standard outputs could be connections, which are opened for reading and for writing.
  */
 const HARMLESS_FILE =
-  /^\/dev\/(?:null|stdout|stderr|tty|fd\/[12])$|^(?![^]*(?:^|\/)\.(?!\/))(?:\/tmp\/|\.\/)?[^\s/~*?[\]{}-][^\n~*?[\]{}]*$/;
+  /^\/dev\/(?:null|stdout|stderr|tty|fd\/[12])$|^(?![^]*(?:^|\/)(?:\.(?!\/)|-))(?:\/tmp\/|\.\/)?[^\s/~*?[\]{}-][^\n~*?[\]{}]*$/;
 
 /** A file whose name Bash takes for a connection to another machine. */
 const CONNECTION = /^\/dev\/(?:tcp|udp)\//;
@@ -67,9 +67,10 @@ export abstract class RedirectionReader extends WordReader {
     }
   }
 
-  /** Skips the end of a continued line. Directly after an operator it may join two characters to another operator. */
+  /** Skips the end of a continued line. It may join two characters to a word or to another operator, such as `&>`. */
   #continuation(): void {
-    if (/[^\s;&|]/.test(this.text[this.at - 1] ?? "")) this.doubts.raise("a word on two lines");
+    const before = this.text.slice(Math.max(this.at - 2, 0), this.at);
+    if (before !== "" && !/(?:\s|&&|\|)$/.test(before)) this.doubts.raise("a word on two lines");
     this.at += 2;
   }
 
@@ -120,7 +121,12 @@ export abstract class RedirectionReader extends WordReader {
       this.at = Math.min(lineEnd + 1, text.length);
       let from = line;
       if (stripsTabs) while (text[from] === "\t") from++;
-      if (lineEnd - from !== delimiter.length || !text.startsWith(delimiter, from)) continue;
+      if (!text.startsWith(delimiter, from)) continue;
+      if (lineEnd - from !== delimiter.length) {
+        // In `$(…)`, Bash takes `END)` for the end of the text and of the substitution.
+        if (/\W/.test(text[from + delimiter.length] ?? "")) throw new Unsplittable();
+        continue;
+      }
       end = line;
       break;
     }

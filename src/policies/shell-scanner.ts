@@ -95,12 +95,15 @@ class ShellScanner extends RedirectionReader {
       this.#simple(start, isWhole ? word : undefined);
       return undefined;
     }
+    // `case<(ls)` is one word of a simple command.
+    if (/^[<>]\(/.test(this.text.slice(this.at, this.at + 2))) throw new Unsplittable();
     switch (word) {
       case "!":
         return undefined;
       case "time":
         this.match(TIME_OPTIONS);
         this.skipSpace();
+        if (!this.#beginsProgram()) this.doubts.raise("time with these arguments");
         // With other options, some shells run the program of this name.
         if (this.text[this.at] === "-") {
           this.at = start + word.length;
@@ -140,6 +143,15 @@ class ShellScanner extends RedirectionReader {
     }
     this.redirections();
     return undefined;
+  }
+
+  /** Whether the plain name of a program is here: after a pipe, and in `dash`, `time` is a program. */
+  #beginsProgram(): boolean {
+    const start = this.at;
+    const word = this.unquotedWord();
+    this.at = start;
+    if (word === undefined || word.startsWith("-") || isReserved(word)) return false;
+    return assignmentIn(word) === undefined;
   }
 
   #emptyParentheses(): void {
@@ -193,7 +205,8 @@ class ShellScanner extends RedirectionReader {
       for (let char: string | undefined = "|"; char !== ")"; this.at++) {
         if (char !== "|") throw new Unsplittable();
         this.skipSpace();
-        this.word();
+        // Bash prints `(esac)` without its parenthesis, and reads its print again.
+        if (this.word().raw === "esac") throw new Unsplittable();
         this.skipSpace();
         char = this.text[this.at];
       }

@@ -68,7 +68,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["exec", runs({ alone: /^-[cl]+$/ })],
   ["command", { acts: false, innersOf: commandBuiltin }],
   ["xargs", { acts: false, innersOf: xargsCommand }],
-  ["eval", { acts: false, innersOf: scriptAfter({}, false) }],
+  ["eval", { acts: false, innersOf: scriptAfter({}, true) }],
   [
     "watch",
     {
@@ -169,10 +169,12 @@ function suCommand(words: readonly Word[]): readonly Inner[] {
 /** `trap ACTION SIGNAL…` sets an action. With one argument, or with `-`, it only removes or lists them. */
 function trapAction(words: readonly Word[]): readonly Inner[] {
   // A shell could make an action and a signal of one word.
-  if (words.slice(1).some(isUncertain)) return scriptOf(words.slice(1), { isUnclear: true });
+  if (words.slice(1).some(isUncertain)) {
+    return scriptOf(words.slice(1), { isPosix: true, isUnclear: true });
+  }
   const at = words[1]?.value === "--" ? 2 : 1;
   const isAction = words.length > at + 1 && !/^-[lp]?$/.test(words[at]?.value ?? "");
-  return scriptOf(isAction ? words.slice(at, at + 1) : []);
+  return scriptOf(isAction ? words.slice(at, at + 1) : [], { isPosix: true });
 }
 
 /** Words of `find` that stay one word, and no option, whatever their variable contains. */
@@ -230,7 +232,7 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
     if (!readsText && !readsInput && at < words.length) {
       return isUnclear ? [{ words: [], isUnclear }] : [];
     }
-    isUnclear ||= isOther;
+    isUnclear ||= isOther || (readsText && readsInput); // `dash` reads both
     if (readsText) return scriptOf(words.slice(at, at + 1), { isPosix, isUnclear });
     // Commands of such a script may read parts of it, after which the shell finds other commands in the rest.
     return inputs.map((script) => ({ script, isPosix, isUnclear: true }));

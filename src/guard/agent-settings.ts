@@ -142,7 +142,7 @@ export function withHooks(
     }
     const entries: readonly Json[] = list ?? [];
     const own = entries.findIndex((one) => isOwn(one, agent));
-    const kept: Json[] = entries.filter((one) => !isOwn(one, agent));
+    const kept = entries.flatMap((one) => withoutOwn(one, agent));
     if (command !== undefined && events.includes(name)) {
       kept.splice(own === -1 ? kept.length : own, 0, entry(command, blocks && BEFORE.test(name)));
     }
@@ -160,6 +160,14 @@ export function withHooks(
 export function hookCommand(settings: JsonObject, agent: string): string | undefined {
   const found = new RegExp(`"((?:[^"\\\\]|\\\\.)* hook ${agent})"`).exec(JSON.stringify(settings));
   return found ? (JSON.parse(`"${found[1] ?? ""}"`) as string) : undefined;
+}
+
+/** An entry without the guard's hooks: a group may have hooks of the user beside them. */
+function withoutOwn(entry: Json, agent: string): readonly Json[] {
+  if (!isOwn(entry, agent)) return [entry];
+  const inner = isObject(entry) && Array.isArray(entry["hooks"]) ? entry["hooks"] : [];
+  const others = inner.filter((one) => !isOwn(one, agent));
+  return others.length > 0 ? [{ ...(entry as JsonObject), hooks: others }] : [];
 }
 
 /** Whether an entry is the guard's: its command line ends with `hook` and the agent. */

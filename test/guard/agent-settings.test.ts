@@ -32,4 +32,19 @@ for (const [agent, settings] of AGENT_SETTINGS) {
     assert.deepEqual({ ...settings.root, ...before }, { ...settings.root, ...removed });
     assert.equal(hookCommand(removed, agent), undefined);
   });
+
+  test(`${agent}: a hook that the user adds to the guard's own group stays`, () => {
+    const own = withHooks({}, agent, settings, line);
+    const groups = (own["hooks"] as Record<string, readonly JsonObject[]>)[event] ?? [];
+    const group = groups[0]?.["hooks"];
+    if (!Array.isArray(group)) return; // this agent has no groups
+    group.push({ type: "command", command: "scan-secrets" });
+    const again = withHooks(own, agent, settings, line.replace("/opt/", "/srv/"));
+    assert.match(JSON.stringify(again), /scan-secrets/);
+    assert.ok(!JSON.stringify(again).includes("/opt/"));
+    assert.deepEqual(withHooks(again, agent, settings, line.replace("/opt/", "/srv/")), again);
+    const removed = withHooks(again, agent, settings, undefined);
+    assert.match(JSON.stringify(removed), /scan-secrets/);
+    assert.equal(hookCommand(removed, agent), undefined);
+  });
 }

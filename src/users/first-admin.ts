@@ -2,6 +2,7 @@ import { checkNewPassword, type Passwords } from "../auth/password.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError } from "../core/config-error.ts";
+import { Conflict } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { draftUser } from "./draft.ts";
 import { isEmail } from "./email.ts";
@@ -38,6 +39,11 @@ export async function ensureFirstAdmin(
   if (await users.findByEmail(email)) return false;
   const hash = await passwords.hash(password);
   const admin = draftUser({ email, role: "admin" }, hash, ids(), now());
-  await users.create(DEFAULT_ORGANIZATION, { ...admin, organization_id: DEFAULT_ORGANIZATION });
+  try {
+    await users.create(DEFAULT_ORGANIZATION, { ...admin, organization_id: DEFAULT_ORGANIZATION });
+  } catch (error) {
+    if (error instanceof Conflict) return false; // another server of the same database was faster
+    throw error;
+  }
   return true;
 }

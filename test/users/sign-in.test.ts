@@ -112,6 +112,16 @@ test("the admin that the settings name is created once and never overwritten", a
   assert.equal((await enter(root.email)).id, "root");
 });
 
+test("of two servers that create the first admin at once, one leaves it to the other", async (t) => {
+  const { services, users } = await setUp(t);
+  let id = 0;
+  const needs = { ...services, now, ids: () => `root${id++}` };
+  const root = { email: "root@example.com", password: PASSWORD };
+  const created = await Promise.all([ensureFirstAdmin(root, needs), ensureFirstAdmin(root, needs)]);
+  assert.deepEqual(created.sort(), [false, true]);
+  assert.equal(users.findByEmail(root.email)?.role, "admin");
+});
+
 test("settings that cannot make an admin are refused by their names", async (t) => {
   const { services } = await setUp(t);
   const needs = { ...services, now, ids: () => "root" };

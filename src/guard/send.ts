@@ -18,16 +18,25 @@ export interface Sent {
   readonly failure?: Error;
 }
 
-/** Sends everything in the spool, oldest first. Events are removed once the service has stored them. */
-export async function sendSpool(directory: string, service: Service): Promise<Sent> {
+/**
+ * Sends everything in the spool, oldest first. Events are removed once the service has stored them.
+ *
+ * @param renew is called before a file is read or changed; throws when the spool is another process's
+ */
+export async function sendSpool(
+  directory: string,
+  service: Service,
+  renew: () => void,
+): Promise<Sent> {
   const [sending, ...others] = SPOOL_FILES.map((name) => join(directory, name));
   const total = { sent: 0, dropped: 0 };
   if (sending === undefined) return total;
   try {
     for (const path of [sending, ...others]) {
       if (!existsSync(path)) continue;
+      renew();
       if (path !== sending) renameSync(path, sending);
-      await sendFile(sending, service, total);
+      await sendFile(sending, service, renew, total);
     }
   } catch (error) {
     return { ...total, failure: error as Error }; // what was dropped until then must be reported too
@@ -40,7 +49,12 @@ interface Total {
   dropped: number;
 }
 
-async function sendFile(path: string, service: Service, total: Total): Promise<void> {
+async function sendFile(
+  path: string,
+  service: Service,
+  renew: () => void,
+  total: Total,
+): Promise<void> {
   if (statSync(path).size > MAX_SPOOL_FILE_BYTES) {
     total.dropped++; // damaged as a whole, and it would stop all sending
     rmSync(path);
@@ -59,9 +73,11 @@ async function sendFile(path: string, service: Service, total: Total): Promise<v
     try {
       await sendBatch(events.slice(at, end), service, total);
     } catch (error) {
+      renew();
       if (at + damaged > 0) keepOnly(events.slice(at), path);
       throw error;
     }
+    renew();
     at = end;
   }
   rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
 import { jsonOrUndefined } from "../core/json.ts";
@@ -9,19 +9,16 @@ import { isObject } from "../core/validate.ts";
 import { examine } from "../policies/examine.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy, writePolicy } from "./policy-file.ts";
-import { readRegular } from "./regular-file.ts";
 import { sendSpool } from "./send.ts";
 import { Service, wayOutOf } from "./service.ts";
 import { spool } from "./spool.ts";
+import { SyncLock } from "./sync-lock.ts";
 
 const UNITS = new Map([
   ["s", 1_000],
   ["m", 60_000],
   ["h", 3_600_000],
 ]);
-/** A lock of this age was left by a killed process. */
-const STALE_MS = 600_000;
-const MAX_LOCK_BYTES = 1 << 10;
 const LOOK_AGAIN_MS = 50;
 const LOOKS = 600;
 /** The characters that no header can contain. */
@@ -60,15 +57,19 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
   const { settings } = guard;
   if (guard.fault !== undefined) return [guard.fault];
   if (!settings.isEnabled) return ["RUNTIME_PORTAL_ENABLED is false"];
-  const lock = join(settings.directory, "sync.lock");
-  for (let looks = 1; !takeLock(lock, machine.now()); looks++) {
+  const path = join(settings.directory, "sync.lock");
+  let lock = SyncLock.take(path, machine.now());
+  for (let looks = 1; lock === undefined; looks++) {
     if (isQuiet) return [];
     if (looks === LOOKS) return ["another synchronisation has not ended for 30 seconds"];
     await pauseFor(LOOK_AGAIN_MS);
+    lock = SyncLock.take(path, machine.now());
   }
+  const own = lock;
   const problems: string[] = [...settings.faults];
   const service = new Service(settings);
-  for (const step of [fetchPolicy, beat, send]) {
+  const sendOwn = () => send(guard, service, () => own.renew(machine.now()));
+  for (const step of [fetchPolicy, beat, sendOwn]) {
     try {
       const said = await step(guard, service, machine);
       if (!isQuiet) machine.out(`${printable(said)}\n`);
@@ -76,41 +77,8 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
       problems.push(printable((error as Error).message));
     }
   }
-  rmSync(lock, { force: true });
+  own.release();
   return [...new Set(problems)];
-}
-
-/** Takes the lock; returns false if a living process has it. */
-function takeLock(path: string, now: number): boolean {
-  for (let attempts = 0; attempts < 2; attempts++) {
-    try {
-      closeSync(openSync(path, "wx", 0o600));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      if (isAlive(path, now)) return false;
-      rmSync(path, { force: true });
-      continue;
-    }
-    try {
-      writeFileSync(path, String(process.pid));
-    } catch {
-      // The disk is full. The spool must be sent nevertheless: that frees space.
-    }
-    return true;
-  }
-  return false;
-}
-
-function isAlive(path: string, now: number): boolean {
-  try {
-    if (Math.abs(now - statSync(path).mtimeMs) > STALE_MS) return false;
-    const holder = readRegular(path, MAX_LOCK_BYTES);
-    // An empty lock is about to be written, or its disk is full.
-    if (holder !== "") process.kill(Number(holder) || NaN, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Promise<string> {
@@ -182,9 +150,9 @@ async function beat(guard: Guard, service: Service): Promise<string> {
   return `heartbeat of ${settings.name}`;
 }
 
-async function send(guard: Guard, service: Service): Promise<string> {
+async function send(guard: Guard, service: Service, renew: () => void): Promise<string> {
   const { directory } = guard.settings;
-  const { sent, dropped, failure } = await sendSpool(directory, service);
+  const { sent, dropped, failure } = await sendSpool(directory, service, renew);
   if (dropped > 0) {
     const message = `${quantity(dropped, "event")} could not be sent: damaged, or refused by the service`;
     const note = guard.note(message);

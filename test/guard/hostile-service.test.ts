@@ -1,7 +1,7 @@
 /** The guard against something that only pretends to be a service. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -85,3 +85,27 @@ test("a 404 that is not the service's own does not remove the policy", async (t)
   assert.match((await machine.run(["sync"])).error, /no policy is active in the service/);
   assert.ok(!existsSync(policy));
 });
+
+for (const status of [202, 503]) {
+  test(`a synchronisation whose lock was taken over removes nothing after a ${status}`, async (t) => {
+    let directory = "";
+    const { machine } = await synced(t, (request, response) => {
+      if (request.url?.includes("audit")) {
+        // As another synchronisation does when this one slept for long.
+        writeFileSync(join(directory, "sync.lock"), "1");
+        response.writeHead(status);
+      }
+      response.end("{}");
+    });
+    ({ directory } = machine);
+    const line = (id: string) => `{"id":"${id}","command":"ls"}\n`;
+    writeFileSync(join(directory, "spool.sending.jsonl"), line("a"), { mode: 0o600 });
+    writeFileSync(join(directory, "spool.jsonl"), line("b"), { mode: 0o600 });
+    const { code, error } = await machine.run(["sync"]);
+    assert.equal(code, 1);
+    assert.match(error, /another synchronisation has taken over/);
+    assert.equal(readFileSync(join(directory, "sync.lock"), "utf8"), "1");
+    assert.equal(readFileSync(join(directory, "spool.sending.jsonl"), "utf8"), line("a"));
+    assert.equal(readFileSync(join(directory, "spool.jsonl"), "utf8"), line("b"));
+  });
+}

@@ -1,0 +1,72 @@
+import { closeSync, openSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readRegular } from "./regular-file.ts";
+
+/** A lock of this age was left by a killed process. */
+const STALE_MS = 600_000;
+const MAX_LOCK_BYTES = 1 << 10;
+
+/** The lock of a machine's synchronisations: one at a time sends the spool. */
+export class SyncLock {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Takes the lock; returns `undefined` if a living process has it. */
+  static take(path: string, now: number): SyncLock | undefined {
+    for (let attempts = 0; attempts < 2; attempts++) {
+      try {
+        closeSync(openSync(path, "wx", 0o600));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        if (isAlive(path, now)) return undefined;
+        rmSync(path, { force: true });
+        continue;
+      }
+      try {
+        writeFileSync(path, String(process.pid));
+      } catch {
+        // The disk is full. The spool must be sent nevertheless: that frees space.
+      }
+      return new SyncLock(path);
+    }
+    return undefined;
+  }
+
+  /**
+   * Renews the lock, so that long sending does not make it old.
+   *
+   * @throws Error if another process has taken it over, as after a sleep of the machine; the spool is its own then
+   */
+  renew(now: number): void {
+    if (!this.#isOwn()) throw new Error("another synchronisation has taken over");
+    utimesSync(this.#path, now / 1_000, now / 1_000);
+  }
+
+  /** Removes the lock if it is still this process's. */
+  release(): void {
+    if (this.#isOwn()) rmSync(this.#path, { force: true });
+  }
+
+  #isOwn(): boolean {
+    try {
+      const holder = readRegular(this.#path, MAX_LOCK_BYTES);
+      return holder === "" || holder === String(process.pid);
+    } catch {
+      return false;
+    }
+  }
+}
+
+function isAlive(path: string, now: number): boolean {
+  try {
+    if (Math.abs(now - statSync(path).mtimeMs) > STALE_MS) return false;
+    const holder = readRegular(path, MAX_LOCK_BYTES);
+    // An empty lock is about to be written, or its disk is full.
+    if (holder !== "") process.kill(Number(holder) || NaN, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -96,10 +96,10 @@ export function scriptOf(
   return [{ script, isPosix, isUnclear: isUnclear || words.some(isUncertain) }];
 }
 
-/** Makes the reader of a program with options before a text. */
-export function scriptAfter(settings: Arguments, isPosix: boolean) {
+/** Makes the reader of a program with options before a text, which any POSIX shell may read. */
+export function scriptAfter(settings: Arguments) {
   return (words: readonly Word[]) => {
     const { at, isUnclear } = optionsOf(words, settings);
-    return scriptOf(words.slice(at), { isPosix, isUnclear });
+    return scriptOf(words.slice(at), { isPosix: true, isUnclear });
   };
 }

@@ -68,15 +68,15 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["exec", runs({ alone: /^-[cl]+$/ })],
   ["command", { acts: false, innersOf: commandBuiltin }],
   ["xargs", { acts: false, innersOf: xargsCommand }],
-  ["eval", { acts: false, innersOf: scriptAfter({}, true) }],
+  ["eval", { acts: false, innersOf: scriptAfter({}) }],
   [
     "watch",
     {
       acts: false,
-      innersOf: scriptAfter(
-        { alone: /^-[dtbegc]+$|^-n[\d.]+$|^--interval=[\d.]+$/, valued: /^-n$|^--interval$/ },
-        true,
-      ),
+      innersOf: scriptAfter({
+        alone: /^-[dtbegc]+$|^-n[\d.]+$|^--interval=[\d.]+$/,
+        valued: /^-n$|^--interval$/,
+      }),
     },
   ],
   ["bash", { acts: false, innersOf: shellCommand(BASH) }],

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { isObject } from "../core/validate.ts";
 import type { ChangeName } from "./changes.ts";
-import { MAX_SOCKET_PATH } from "./socket-path.ts";
+import { MAX_SOCKET_PATH } from "../core/socket-path.ts";
 
 /** The files of one moment in a running server's directory. */
 export interface HeldBackup {

@@ -9,7 +9,7 @@ import { Refusal } from "../core/errors.ts";
 import { describeError, type Log } from "../core/log.ts";
 import type { EngineDirectory } from "../engine.ts";
 import { CHANGES, type ChangeName, type ChangeServices } from "./changes.ts";
-import { MAX_SOCKET_PATH } from "./socket-path.ts";
+import { MAX_SOCKET_PATH } from "../core/socket-path.ts";
 
 const MAX_BODY_BYTES = 64 << 10;
 const SOCKET_MODE = 0o600;

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Log } from "../core/log.ts";
 import { isObject } from "../core/validate.ts";
 import { listDirectory } from "./directories.ts";
@@ -78,14 +78,19 @@ const OTHERS = 0o077;
  */
 export async function closeToOthers(
   files: FileOperations,
-  { root, lock }: Layout,
+  layout: Layout,
   log: Log,
 ): Promise<void> {
+  const { root, lock } = layout;
   const { mode } = await files.stat(root);
   if ((mode & OTHERS) === 0) return;
   const names = await listDirectory(files, root);
   const isNew = names.every(
-    (name) => name.startsWith(".") || name === basename(lock) || name === GUIDE,
+    (name) =>
+      name.startsWith(".") ||
+      name === GUIDE ||
+      name === basename(lock) ||
+      layout.isSocketName(join(root, name)),
   );
   if (isNew) {
     try {

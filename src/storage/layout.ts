@@ -39,6 +39,11 @@ export class Layout {
     return join(this.root, "lock");
   }
 
+  /** The socket on which the owner of a lock listens while it lives. */
+  lockSocket(token: string): string {
+    return `${this.lock}.${token}.socket`;
+  }
+
   get secret(): string {
     return join(this.root, "secret");
   }
@@ -51,6 +56,11 @@ export class Layout {
   /** The socket on which a running server takes commands. */
   get socket(): string {
     return join(this.root, "socket");
+  }
+
+  /** Whether a path in the root has the name of a socket that a server makes. */
+  isSocketName(path: string): boolean {
+    return path === this.socket || (path.startsWith(`${this.lock}.`) && path.endsWith(".socket"));
   }
 
   get format(): string {

@@ -9,6 +9,10 @@
  * A slow process that had read the dead owner's lock could then link the same claim again. So a claim counts only
  * if, after it was linked, the lock is still the one at the start of the chain. Tokens are never reused, and the
  * rename comes before the removal, so one of the two processes always sees the other.
+ *
+ * Whether an owner lives is asked by its process number. The number of another container's process means nothing
+ * here, even if both have one host name, so every owner listens on a socket, from before its lock is linked until
+ * after it is removed.
  */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -19,6 +23,7 @@ import { formatTimestamp } from "../core/time.ts";
 import { isObject } from "../core/validate.ts";
 import { listDirectory, makeRootDirectory } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
+import { holdSocket, isHeld } from "./held-socket.ts";
 import type { Layout } from "./layout.ts";
 import { isAlive, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 import { readFileIfAny, TEMPORARY_SUFFIX, writeWhole } from "./snapshot.ts";
@@ -28,6 +33,8 @@ interface Owner extends ProcessIdentity {
   readonly since: string;
   /** A random value, new for every lock. */
   readonly token: string;
+  /** Whether the owner listens on its socket: some file systems have none. */
+  readonly listens: boolean;
 }
 
 /** The lock of a data directory, held until it is released. */
@@ -50,12 +57,20 @@ export async function acquireLock(
     throw directoryFault(error as NodeJS.ErrnoException, layout.root);
   });
   const token = randomBytes(12).toString("hex");
-  const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token };
+  const stopListening = await holdSocket(layout.lockSocket(token));
+  const listens = stopListening !== undefined;
+  const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token, listens };
   const attempt = new LockAttempt(files, layout, own);
-  while (!(await attempt.take())); // each repetition means that another process was faster
+  try {
+    while (!(await attempt.take())); // each repetition means that another process was faster
+  } catch (error) {
+    await stopListening?.();
+    throw error;
+  }
   return {
     async release() {
       if ((await attempt.read(layout.lock))?.token === token) await files.remove(layout.lock);
+      await stopListening?.();
     },
   };
 }
@@ -69,9 +84,21 @@ export async function ownerOf(files: FileOperations, layout: Layout): Promise<st
   if (bytes === undefined) return undefined;
   const owner = parseOwner(bytes.toString("utf8"));
   if (owner === undefined) return "a lock that cannot be read";
-  const self = await ownIdentity();
-  if (owner.host === self.host && !(await isAlive(owner, self))) return undefined;
+  if ((await stateOf(owner, await ownIdentity(), layout)) === "dead") return undefined;
   return `process ${owner.pid} on host "${owner.host}" since ${owner.since}`;
+}
+
+/** Whether the owner of a lock lives, as far as this process can tell. */
+async function stateOf(
+  owner: Owner,
+  self: ProcessIdentity,
+  layout: Layout,
+): Promise<"alive" | "dead" | "unknown"> {
+  if (owner.host !== self.host) return "unknown";
+  let lives = await isAlive(owner, self);
+  if (lives === undefined && owner.listens) lives = await isHeld(layout.lockSocket(owner.token));
+  if (lives === undefined) return "unknown";
+  return lives ? "alive" : "dead";
 }
 
 class LockAttempt {
@@ -114,10 +141,11 @@ class LockAttempt {
   async #takeOver(): Promise<boolean> {
     const head = await this.read(this.#layout.lock);
     if (head === undefined) return false;
-    let claim = this.#claimAfter(head);
-    await this.#refuseIfAlive(head);
-    for (let next = await this.read(claim); next; next = await this.read(claim)) {
-      await this.#refuseIfAlive(next);
+    const dead: Owner[] = [];
+    let claim = this.#layout.lock;
+    for (let next: Owner | undefined = head; next; next = await this.read(claim)) {
+      await this.#refuseUnlessDead(next);
+      dead.push(next);
       claim = this.#claimAfter(next);
     }
     if (!(await this.#link(claim))) return false;
@@ -127,6 +155,7 @@ class LockAttempt {
     }
     await this.#files.rename(this.#aside, this.#layout.lock);
     await this.#removeClaims();
+    for (const { token } of dead) await this.#files.remove(this.#layout.lockSocket(token));
     return true;
   }
 
@@ -155,17 +184,20 @@ class LockAttempt {
     }
   }
 
-  async #refuseIfAlive(owner: Owner): Promise<void> {
+  async #refuseUnlessDead(owner: Owner): Promise<void> {
+    const state = await stateOf(owner, this.#own, this.#layout);
+    if (state === "dead") return;
     const place = `The data directory "${this.#layout.root}"`;
     const who = `process ${owner.pid} on host "${owner.host}" since ${owner.since}`;
-    if (owner.host !== this.#own.host) {
+    if (state === "unknown") {
+      const here = owner.host === this.#own.host ? "another container" : "host";
       throw new Error(
-        `${place} was locked by ${who}, and whether that still runs cannot be told from host ` +
+        `${place} was locked by ${who}, and whether that still runs cannot be told from ${here} ` +
           `"${this.#own.host}": stop it, then remove "${this.#layout.lock}", or choose another DATA_DIR`,
       );
     }
-    if (!(await isAlive(owner, this.#own))) return;
-    const self = owner.pid === this.#own.pid ? " (this very process)" : "";
+    const isSelf = owner.pid === this.#own.pid && owner.namespace === this.#own.namespace;
+    const self = isSelf ? " (this very process)" : "";
     throw new Error(
       `${place} is in use by ${who}${self}: stop that server, or choose another DATA_DIR`,
     );
@@ -197,11 +229,14 @@ function directoryFault(error: NodeJS.ErrnoException, root: string): Error {
 function parseOwner(text: string): Owner | undefined {
   const value = jsonOrUndefined(text);
   if (!isObject(value)) return undefined;
-  const { pid, started, boot, host, since, token } = value;
+  // Locks of earlier versions have no namespace, and their owners do not listen.
+  const { pid, started, boot, namespace = null, host, since, token, listens = false } = value;
   if (!Number.isSafeInteger(pid) || (pid as number) < 1) return undefined;
   if (typeof started !== "string" && started !== null) return undefined;
   if (typeof boot !== "string" && boot !== null) return undefined;
+  if (typeof namespace !== "string" && namespace !== null) return undefined;
   if (typeof host !== "string" || typeof since !== "string") return undefined;
+  if (typeof listens !== "boolean") return undefined;
   if (typeof token !== "string" || !/^[0-9a-f]{24}$/.test(token)) return undefined;
-  return { pid: pid as number, started, boot, host, since, token };
+  return { pid: pid as number, started, boot, namespace, host, since, token, listens };
 }

@@ -9,7 +9,7 @@ import { inParallel } from "./parallel.ts";
 /**
  * Refuses symbolic links, pipes, sockets and devices inside a data directory. A write through a link leaves the
  * directory and the protection of its modes and its lock, and a backup would copy the target; a pipe would stop
- * the start until a program writes to it. The directory itself may be a link, and the server's own socket stays.
+ * the start until a program writes to it. The directory itself may be a link, and the server's own sockets stay.
  *
  * @throws Conflict naming the entry, so that a running server reports it to `signalbox backup`
  */
@@ -23,17 +23,17 @@ export async function refuseOddEntries(files: FileOperations, layout: Layout): P
 
 /**
  * The entries of a directory inside a data directory that are neither files nor directories, with what they are.
- * The socket of the server is not among them.
+ * The sockets of the server are not among them.
  */
 export async function oddEntries(
   files: FileOperations,
   directory: string,
-  { socket }: Layout,
+  layout: Layout,
 ): Promise<ReadonlyMap<string, string>> {
   // A directory that cannot be read is reported by the code that needs it.
   const found = await files.readOddEntries(directory).catch(() => new Map<string, string>());
   const isOdd = ([name, kind]: [string, string]): boolean =>
-    kind !== SOCKET || join(directory, name) !== socket;
+    kind !== SOCKET || !layout.isSocketName(join(directory, name));
   return new Map([...found].filter(isOdd));
 }
 

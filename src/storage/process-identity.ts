@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 
 /**
  * The identity of a process. The number alone is not unique: the system reuses it, and the server of a
- * container is number 1 every time. Start time and boot are `null` if the system has no `/proc`.
+ * container is number 1 every time. What `/proc` says is `null` if the system has none.
  */
 export interface ProcessIdentity {
   readonly pid: number;
@@ -11,26 +11,39 @@ export interface ProcessIdentity {
   readonly started: string | null;
   /** The kernel's random id of this boot. */
   readonly boot: string | null;
+  /** The PID namespace, in which the number counts: each container has its own. */
+  readonly namespace: string | null;
   readonly host: string;
 }
 
 /** The identity of this process. */
 export async function ownIdentity(): Promise<ProcessIdentity> {
   const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => undefined);
+  const namespace = await readlink("/proc/self/ns/pid").catch(() => null);
   const { started } = await startOf(process.pid);
-  return { pid: process.pid, started, boot: boot?.trim() ?? null, host: hostname() };
+  return { pid: process.pid, started, boot: boot?.trim() ?? null, namespace, host: hostname() };
 }
 
 /**
- * Whether a process of this host is still running. In doubt the answer is true: a lock that is kept too long is a
- * nuisance, but a lock that is taken over too early costs data.
+ * Whether a process of this host is still running; `undefined` for one of another PID namespace, whose number is
+ * another process here. In doubt the answer is true: a lock that is kept too long is a nuisance, but a lock that is
+ * taken over too early costs data.
  */
-export async function isAlive(owner: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
-  if (owner.boot !== null && self.boot !== null && owner.boot !== self.boot) return false;
+export async function isAlive(
+  owner: ProcessIdentity,
+  self: ProcessIdentity,
+): Promise<boolean | undefined> {
+  if (differ(owner.boot, self.boot)) return false;
+  if (differ(owner.namespace, self.namespace)) return undefined;
   if (!processExists(owner.pid)) return false;
   const { started, isZombie } = await startOf(owner.pid);
   if (isZombie) return false;
   return owner.started === null || started === null || owner.started === started;
+}
+
+/** Whether two facts are known and differ. */
+function differ(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
 }
 
 function processExists(pid: number): boolean {

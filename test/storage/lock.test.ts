@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import test, { type TestContext } from "node:test";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 import { Layout } from "../../src/storage/layout.ts";
-import { acquireLock, type DirectoryLock } from "../../src/storage/lock.ts";
+import { acquireLock, ownerOf, type DirectoryLock } from "../../src/storage/lock.ts";
 import { ownIdentity } from "../../src/storage/process-identity.ts";
 
 const now = (): number => 0;
@@ -29,6 +29,19 @@ async function leaveLock(layout: Layout, owner: object): Promise<void> {
   const self = await ownIdentity();
   const lock = { ...self, since: "2026-01-01T00:00:00.000Z", token: TOKEN, ...owner };
   await writeFile(layout.lock, JSON.stringify(lock));
+}
+
+/** Checks that a directory has the files of one owner, and nothing else. */
+async function assertOneOwner({ root, lock }: Layout): Promise<void> {
+  const { token } = JSON.parse(await readFile(lock, "utf8"));
+  assert.deepEqual((await readdir(root)).sort(), ["lock", `lock.${token}.socket`]);
+}
+
+/** Makes the lock of a process look like one that was taken in another container, by a process number of that one. */
+async function moveToAnotherContainer(layout: Layout, change: object = {}): Promise<void> {
+  const owner = JSON.parse(await readFile(layout.lock, "utf8"));
+  const moved = { ...owner, namespace: "pid:[1]", pid: process.pid, ...change };
+  await writeFile(layout.lock, JSON.stringify(moved));
 }
 
 /** Starts a process that waits for a line, tries to take the lock, prints the result, and keeps running. */
@@ -93,7 +106,7 @@ test("a missing data directory is created", async (t) => {
   const { root } = await directory(t);
   const layout = new Layout(join(root, "a", "b"));
   const lock = await acquire(layout);
-  assert.deepEqual(await readdir(layout.root), ["lock"]);
+  await assertOneOwner(layout);
   await lock.release();
 });
 
@@ -107,7 +120,7 @@ test("the lock of a process that was killed is taken over", async (t) => {
   await once(child, "exit");
   const lock = await acquire(layout);
   assert.equal(JSON.parse(await readFile(layout.lock, "utf8")).pid, process.pid);
-  assert.deepEqual(await readdir(layout.root), ["lock"]);
+  await assertOneOwner(layout);
   await lock.release();
 });
 
@@ -127,7 +140,7 @@ test("one of many attempts in one process takes over the lock, in any order", as
     const results = await Promise.allSettled(Array.from({ length: 6 }, () => acquire(layout)));
     const won = results.filter((result) => result.status === "fulfilled");
     assert.equal(won.length, 1);
-    assert.deepEqual(await readdir(layout.root), ["lock"]);
+    await assertOneOwner(layout);
     await won[0]?.value.release();
   }
 });
@@ -141,6 +154,46 @@ test("a reused process number does not keep the lock", async (t) => {
 test("a lock from before the last boot is taken over", async (t) => {
   const layout = await directory(t);
   await leaveLock(layout, { boot: "another" });
+  await (await acquire(layout)).release();
+});
+
+test("the lock of another container of this host is kept while its owner lives", async (t) => {
+  const layout = await directory(t);
+  const { child, answer } = startTaker(t, layout);
+  child.stdin?.write("go\n");
+  assert.equal(await answer, "taken");
+  await moveToAnotherContainer(layout);
+  const inUse = new RegExp(`is in use by process ${process.pid} on host "[^"]*" since [^ ]*: stop`);
+  await assert.rejects(acquire(layout), inUse);
+  assert.match(String(await ownerOf(systemFiles, layout)), /^process \d+ on host/);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  assert.equal(await ownerOf(systemFiles, layout), undefined);
+  const lock = await acquire(layout);
+  await assertOneOwner(layout);
+  await lock.release();
+  assert.deepEqual(await readdir(layout.root), []);
+});
+
+test("the lock of another container is refused, with the way out, if its owner has no socket", async (t) => {
+  const layout = await directory(t);
+  await leaveLock(layout, { namespace: "pid:[1]", listens: false });
+  const wayOut = `cannot be told from another container "${hostname()}": stop it, then remove "${layout.lock}"`;
+  await assert.rejects(acquire(layout), (error: Error) => error.message.includes(wayOut));
+});
+
+test("a directory whose path is too long for a socket is locked all the same", async (t) => {
+  const { root } = await directory(t);
+  const layout = new Layout(join(root, "a".repeat(90)));
+  const lock = await acquire(layout);
+  assert.deepEqual(await readdir(layout.root), ["lock"]);
+  await assert.rejects(acquire(layout), /\(this very process\)/);
+  await lock.release();
+});
+
+test("the lock of an earlier version, without namespace and socket, is taken over", async (t) => {
+  const layout = await directory(t);
+  await leaveLock(layout, { started: "1", namespace: undefined, listens: undefined });
   await (await acquire(layout)).release();
 });
 
@@ -167,7 +220,7 @@ test("a claim whose owner died is followed by the next claim", async (t) => {
   await writeFile(`${layout.lock}.after-${TOKEN}`, claim);
   await leaveLock(layout, { started: "1" });
   const lock = await acquire(layout);
-  assert.deepEqual(await readdir(layout.root), ["lock"]);
+  await assertOneOwner(layout);
   await lock.release();
 });
 
@@ -184,7 +237,7 @@ test("a slow process that read the dead owner's lock before its replacement give
     },
   };
   await assert.rejects(acquireLock(slow, layout, now), /is in use by/);
-  assert.deepEqual(await readdir(layout.root), ["lock"]);
+  await assertOneOwner(layout);
   await winner?.release();
 });
 

@@ -8,7 +8,7 @@ import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import type { VerifyReport } from "./report.ts";
 
 const ROOT =
-  /^(?:lock(?:\.after-[0-9a-f]+)?|secret|log-key|format\.json|catalog\.json|demo\.json|move\.json|manifest\.json|socket)$/;
+  /^(?:lock(?:\.after-[0-9a-f]+|\.[0-9a-f]+\.socket)?|secret|log-key|format\.json|catalog\.json|demo\.json|move\.json|manifest\.json|socket)$/;
 const ORGANIZATION =
   /^(?:(?:organization|users|api-keys|settings|providers|rollouts|fleet)\.json|(?:fleet|activity)(?:-[1-9]\d*)?\.jsonl(?:\.damaged)?)$/;
 const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;

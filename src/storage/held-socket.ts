@@ -1,0 +1,39 @@
+/**
+ * A Unix socket as a sign of life. The kernel knows whether a process listens on it, also for a process of another
+ * container, whose number means nothing here.
+ */
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { MAX_SOCKET_PATH } from "../core/socket-path.ts";
+
+/**
+ * Listens on a new path until the process ends. Each connection is closed at once.
+ *
+ * @returns stops listening and removes the path; `undefined` if the path is too long, or its file system has no sockets
+ */
+export async function holdSocket(path: string): Promise<(() => Promise<void>) | undefined> {
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) return undefined;
+  const server = createServer((socket) => socket.destroy());
+  server.unref();
+  server.listen(path);
+  try {
+    await once(server, "listening");
+  } catch {
+    return undefined;
+  }
+  return () => new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** Whether a process of this machine listens on a path; in doubt `true`. */
+export async function isHeld(path: string): Promise<boolean> {
+  const socket = connect(path);
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return !["ECONNREFUSED", "ENOENT"].includes(code);
+  } finally {
+    socket.destroy();
+  }
+}

@@ -57,24 +57,24 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   },
   {
     id: "putty-password",
-    programs: ["plink", "pscp", "psftp", "putty", "nodetool"],
+    programs: ["plink", "pscp", "psftp", "putty", "nodetool", "mqtt"],
     options: { "-pw": "word" },
-    matches: ["plink -ssh ada@h -pw hunter2"],
+    matches: ["plink -ssh ada@h -pw hunter2", "mqtt pub -h x -u ada -pw hunter2 -t a"],
     ignores: ["plink -P 22 ada@h"],
   },
   {
     id: "login-password",
-    programs: ["docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm", "az", "oc", "cf", "twine", "argocd", "ibmcloud", "faas-cli", "poetry", "regctl"], // oxfmt-ignore
+    programs: ["docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "cosign", "oras", "helm", "az", "oc", "cf", "twine", "argocd", "ibmcloud", "faas-cli", "poetry", "regctl"], // oxfmt-ignore
     after: "login|upload|auth|publish",
     options: { "-p": "word" },
-    matches: ["docker login -p s3cr3t reg", "az login --service-principal -p hunter2"],
+    matches: ["docker login -p s3cr3t reg", "cosign login -p s3cr3t reg"],
     ignores: ["docker run -p 80:80 x", "docker compose -p login up", "podman ps"],
   },
   {
     id: "database-password",
-    programs: ["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat", "cqlsh", "isql", "fbexport"], // oxfmt-ignore
+    programs: ["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat", "cqlsh", "cypher-shell", "isql", "fbexport", "racadm"], // oxfmt-ignore
     options: { "-p": "word" },
-    matches: ["mongosh -p s3cr3t", "cqlsh -u a -ps3cr3t h"],
+    matches: ["mongosh -p s3cr3t", "cqlsh -u a -ps3cr3t h", "racadm -p s3cr3t r"],
     ignores: ["mongosh --port 1", "mongosh -p"],
   },
   {
@@ -224,6 +224,21 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     options: { "-t": "word", login: "word" },
     matches: ["glab auth login -t hunter2", "wandb login hunter2"],
     ignores: ["glab auth login --hostname h", "wandb sync x"],
+  },
+  {
+    id: "runner-token",
+    programs: ["gitlab-runner"],
+    after: "register|verify|unregister",
+    options: { "-r": "word", "-t": "word" },
+    matches: ["gitlab-runner register -n -u https://h -r hunter2"],
+    ignores: ["gitlab-runner run -c x", "gitlab-runner register -n -u https://h"],
+  },
+  {
+    id: "analysis-token",
+    programs: ["sonar-scanner", "mvn", "mvnw", "gradle", "gradlew"],
+    options: { "-Dsonar.login": "word" },
+    matches: ["sonar-scanner -Dsonar.login=hunter2", "./mvnw verify -Dsonar.login=hunter2"],
+    ignores: ["sonar-scanner -Dsonar.login=$SONAR", "mvn verify -Dsonar.host.url=http://h"],
   },
   {
     id: "vault-password",

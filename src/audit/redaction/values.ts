@@ -13,7 +13,7 @@ const WORDS =
 const VARIABLES =
   /\$(?:env:)?[A-Za-z_]\w*(?:\([\w.-]{1,80}\))?|\$[\d@*#?!]|\$\{{1,2}[^{}]{0,200}\}{1,2}|%[A-Za-z_]\w*%|\{\{[^{}]{0,200}\}\}/g;
 const PATH =
-  /^(?:(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:$|(?<=[~.:][\\/])|(?:app|certs?|config|data|dev|etc|github|home|keys|media|mnt|opt|private|proc|root|run|secrets?|srv|tmp|usr|Users|var|vault|work|workspace)(?:[\\/]|$))|(?:file|env|op|vault|ssm|arn|gs|s3|https?):)/;
+  /^(?:(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:$|(?<=[~.:][\\/])|(?:app|certs?|config|data|dev|etc|github|home|keys|media|mnt|opt|private|proc|root|run|secrets?|srv|tmp|usr|Users|var|vault|work|workspace)(?:[\\/]|$))|(?:fileb?|env|op|vault|ssm|arn|gs|s3|https?):)/;
 const FILE =
   /^(?:[\w./~@-]{0,200}\.(?:json|ya?ml|txt|pem|key|crt|cer|p12|pfx|jks|env|cfg|conf|ini|toml|asc|gpg|pub|kdbx|sh|py|js|ts)|(?:[\w.-]{1,60}\/){0,8}id_(?:rsa|dsa|ecdsa|ed25519)|@[\w./~-]{1,200})$/;
 const CODE =
@@ -50,7 +50,7 @@ const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "
 const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state", "parameter", "socket", "build", "password", "token"]); // oxfmt-ignore
 /** Words before `key` in options that take a secret; other options with keys take files and names. */
 const KEYS =
-  "api|access|account|admin|app|auth|client|consumer|encryption|hmac|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook";
+  "api|access|account|admin|app|auth|client|consumer|customer|encryption|hmac|license|master|private|secret|service|session|shared|signing|sse_c|storage|subscription|webhook";
 const OPTION_KEY = new RegExp(`(?:^|_)(?:${KEYS})_?key$`);
 const NO_KEYS =
   /(?:monkey|donkey|turkey|hockey|jockey|whiskey|hotkey|sshkey|signingkey|pubkey|publickey|sortkey|keykey)$/;

@@ -6,6 +6,7 @@
  */
 import type { Consumer, Decision } from "../core/decision.ts";
 import { BadInput } from "../core/errors.ts";
+import { firstBytes } from "../core/first-bytes.ts";
 import type { IdSource } from "../core/ids.ts";
 import { canonicalTimestamp, formatTimestamp } from "../core/time.ts";
 import { isObject, pathOf } from "../core/validate.ts";
@@ -136,9 +137,7 @@ export function firstWord(command: string): string | undefined {
   const trimmed = command.trimStart();
   const end = trimmed.search(/\s/);
   const word = end === -1 ? trimmed : trimmed.slice(0, end);
-  if (word.length <= SHORT_TEXT / 3) return word || undefined; // a code unit takes at most three bytes
-  const { read } = new TextEncoder().encodeInto(word, new Uint8Array(SHORT_TEXT));
-  return word.slice(0, read);
+  return firstBytes(word, SHORT_TEXT) || undefined;
 }
 
 function statusOf(decision: Decision | undefined): string {

@@ -4,6 +4,7 @@ import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
 import type { Attempt } from "./attempt.ts";
+import { fitted } from "./fitted.ts";
 import type { GuardPolicy } from "./policy-file.ts";
 import type { GuardSettings } from "./settings.ts";
 import type { SpooledEvent } from "./spool.ts";
@@ -143,7 +144,8 @@ function eventOf(
     trace_id: attempt.session,
     transport: attempt.transport,
   };
-  return redactEvent(event);
+  // Redaction makes texts longer, too.
+  return fitted(redactEvent(fitted(event)));
 }
 
 /** The event's id. A repeated report of the same tool use gets the same id, so that the service stores it once. */

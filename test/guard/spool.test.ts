@@ -34,6 +34,27 @@ test("damaged lines are counted, even if the service is away when they are found
   assert.equal(body.total, 2);
 });
 
+test("a command and a tool's target that are longer than the service stores are reported, cut", async (t) => {
+  const machine = await synced(t, { GUARD_NAME: "long-texts" });
+  const padded = `mysql -phunter2 ${"-pa9 ".repeat(300_000)}; git push`;
+  const denied = await machine.hook("claude-code", { ...withCommand(padded), tool_use_id: "long" });
+  assert.equal(denied.code, 2);
+  const url = `https://example.com/${"é".repeat(70_000)}`;
+  const tool = { tool_name: "WebFetch", tool_input: { url }, tool_use_id: "far" };
+  await machine.hook("claude-code", { ...push, ...tool });
+  await send(machine);
+  const { text } = await app.get("/api/public/audit/export?runtime=long-texts");
+  const [fetched, command] = text.split("\n", 2).map((line) => JSON.parse(line));
+  const kept = "mysql -p[redacted:mysql-password] -p[redacted:mysql-password] ";
+  assert.equal(command.command.slice(0, kept.length), kept);
+  assert.ok(Buffer.byteLength(command.command) <= 1 << 20);
+  assert.equal(command.policy_decision, "DENIED");
+  assert.equal(command.message, "too long, and cut: command");
+  assert.ok(url.startsWith(fetched.resource));
+  assert.equal(Buffer.byteLength(fetched.resource), 64 << 10);
+  assert.equal(fetched.message, "too long, and cut: resource");
+});
+
 test("a full disk stops no command and no sending, and keeps no files of failed writes", async (t) => {
   const disk = await mountTmpfs(t, 1);
   if (disk === undefined) return;

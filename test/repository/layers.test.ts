@@ -50,7 +50,16 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["metadata", ["core", "http", "engine.ts"]],
   ["metrics", ["core", "auth", "engine.ts", ...ROUTE]],
   ["portal", ["core", "http", "metadata", "guard/agent-settings.ts", ...DOMAINS]],
-  ["guard", ["core", "policies", "audit/agent-tools.ts", "audit/redaction/redact.ts"]],
+  [
+    "guard",
+    [
+      "core",
+      "policies",
+      "audit/agent-tools.ts",
+      "audit/event-fields.ts",
+      "audit/redaction/redact.ts",
+    ],
+  ],
   ["control", ["core", "auth", ...LEAVES, "organizations", "engine.ts"]],
   ["setting-table.ts", ["core"]],
   ["misspelled-settings.ts", ["core", "setting-table.ts"]],

@@ -48,7 +48,8 @@ export function secretsOfProgram(
   let end = from;
   for (;;) {
     const word = isList ? nextListed(text, end, limit) : nextWord(text, end, limit, own);
-    if (word === undefined) return { secrets, end };
+    // A word that is cut by the limit could be the beginning of a mark, which is not a secret.
+    if (word === undefined || word.end === from + COMMAND_LENGTH) return { secrets, end };
     end = word.end;
     if (FILE_BEFORE.test(text.slice(Math.max(from, word.start - 8), word.start))) continue;
     const quote = text[word.start] ?? "";

@@ -152,6 +152,13 @@ for (const piece of HOSTILE) {
   });
 }
 
+for (const length of [1, 2, 3, 5, 8, 13, 21]) {
+  test(`a long command is redacted once, whatever mark is cut by the limit (offset ${length})`, () => {
+    const { text } = redactText(`mysql ${"x".repeat(length)} ${"-pa9 ".repeat(10_000)}`);
+    assert.ok(redactText(text).text === text, "a second time changes nothing");
+  });
+}
+
 /** A redactor with a hundred literals or names of an organization. */
 function redactorOf(key: string, textOf: (index: number) => string): Redactor {
   const value = Array.from({ length: 100 }, (_, index) => textOf(index)).join(",");

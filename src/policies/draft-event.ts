@@ -3,6 +3,7 @@
  * the YAML library.
  */
 import type { Command } from "./evaluate.ts";
+import { trimmed } from "./trimmed.ts";
 
 /** The fields of an event that a draft uses. */
 export interface DraftEvent extends Omit<Command, "command"> {
@@ -49,7 +50,7 @@ export function isNarrow({ field, value }: Fact): boolean {
 
 /** Whether an event has enough values for a rule that does not match everything. */
 export function canDraft(event: DraftEvent): boolean {
-  return (event.command ?? "").trim() !== "" || factsOf(event).some(isNarrow);
+  return trimmed(event.command ?? "") !== "" || factsOf(event).some(isNarrow);
 }
 
 /**
@@ -61,7 +62,7 @@ export function shortened(event: DraftEvent): DraftEvent {
   const facts = MATCH_FIELDS.map(([, field]) => [field, event[field]?.slice(0, LONGEST_VALUE + 1)]);
   const short = {
     ...{ id, timestamp, ...(Object.fromEntries(facts) as Partial<DraftEvent>) },
-    command: command?.trim().slice(0, LONGEST_COMMAND_READ),
+    command: command === undefined ? undefined : trimmed(command).slice(0, LONGEST_COMMAND_READ),
     reason: reason?.slice(0, LONGEST_VALUE + 1),
   };
   return JSON.parse(JSON.stringify(short)) as DraftEvent;

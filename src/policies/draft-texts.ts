@@ -3,6 +3,7 @@ import { Document, Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import type { ListEntry } from "./document-edit.ts";
 import { factsOf, isNarrow, LONGEST_VALUE, type DraftEvent } from "./draft-event.ts";
 import type { Effect } from "./schema.ts";
+import { trimmed } from "./trimmed.ts";
 
 /** The longest command that a draft matches as a whole. */
 export const LONGEST_COMMAND = 2_000;
@@ -10,7 +11,7 @@ const LEADING_WORDS = 3;
 
 /** The narrowest exception for an event: the same command, caller and resource. */
 export function exceptionEntry(event: DraftEvent): ListEntry {
-  const command = (event.command ?? "").trim();
+  const command = trimmed(event.command ?? "");
   const facts = factsOf(event).filter(
     ({ field }) => command === "" || !["provider", "capability"].includes(field),
   );
@@ -42,7 +43,7 @@ function origin({ id, timestamp }: DraftEvent): string {
  * @param isExact whether the rule also matches the caller and the resource; otherwise comments name them
  */
 export function ruleText(event: DraftEvent, effect: Effect, id: string, isExact: boolean): string {
-  const command = (event.command ?? "").trim();
+  const command = trimmed(event.command ?? "");
   const facts = factsOf(event);
   const matched = isExact || command === "" ? facts.filter(isNarrow) : [];
   const others = facts.filter((fact) => !matched.includes(fact));
@@ -80,7 +81,7 @@ function addCommand(document: Document, command: string): void {
 
 /** A test of the event; empty if no test can express it. */
 export function testText(event: DraftEvent, effect: Effect, rule: string | null): string {
-  const command = (event.command ?? "").trim();
+  const command = trimmed(event.command ?? "");
   if (command === "" || command.length > LONGEST_COMMAND) return "";
   const facts = factsOf(event).map(({ field, value }) => [field, scalar(value)]);
   const about = Object.fromEntries(facts) as Record<string, Scalar>;

@@ -5,12 +5,13 @@
  * allowed if all of them are allowed.
  */
 import type { Decision } from "../core/decision.ts";
-import { type Form, splitAtSpace, trimmed, WrittenForm } from "./command-form.ts";
+import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
 import { splitCommand } from "./command-parts.ts";
 import { GLOB_FIELDS, type GlobField, globFields } from "./glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "./glob.ts";
 import type { Effect, Mode } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
+import { trimmed } from "./trimmed.ts";
 
 /** One way to match a command: as a whole, by its first words, or with `*` for any characters. */
 export type CommandPattern =
@@ -225,7 +226,7 @@ function preparedPattern(pattern: CommandPattern): PreparedPattern {
   if ("prefix" in pattern) return { ...pattern, words: splitAtSpace(pattern.prefix) };
   return "glob" in pattern
     ? { glob: globOf(pattern.glob) }
-    : { ...pattern, trimmed: pattern.exact.trim() };
+    : { ...pattern, trimmed: trimmed(pattern.exact) };
 }
 
 /** Whether a condition fits a command in all fields other than its text and its provider. */

@@ -147,6 +147,23 @@ test("the draft of any event is a valid policy that decides it", () => {
   );
 });
 
+for (const command of [
+  "ls\u00a0",
+  "\vls",
+  "ls\r",
+  "ls \\ ",
+  "for ((;;)); do ls; done",
+  "x=(a b)",
+]) {
+  test(`the command ${JSON.stringify(command)} is allowed by the rule that is drafted for it`, () => {
+    const event = { ...EVENT, command };
+    const strict = "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n";
+    const yaml = draftPolicyWithRule(event, "allow", strict);
+    assert.equal(verdictOf(yaml, event)?.decision, "ALLOWED", yaml);
+    assert.equal(verdictOf(strict, event)?.decision, "DENIED");
+  });
+}
+
 test("entries before a list with comments, anchors or a document mark are inserted at its start", () => {
   for (const active of [
     `---\n${ACTIVE}`,

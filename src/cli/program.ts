@@ -57,7 +57,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     const message = error instanceof Error ? error.message : String(error);
     const reason = printable((describeDiskFault(error) ?? message).replaceAll("\n", " "));
     const isUsage = error instanceof UsageError;
-    terminal.error(`${who}: ${reason}${isUsage ? `; see ${who} --help` : ""}\n`);
+    const help = ["signalbox", command?.name ?? groupIn(rest), "--help"].filter(Boolean).join(" ");
+    terminal.error(`${who}: ${reason}${isUsage ? `; see ${help}` : ""}\n`);
     return error instanceof InputError ? 2 : 1;
   }
 }
@@ -75,9 +76,19 @@ function absenceOf(args: readonly string[]): string {
 
 /** The words that name no command: those that commands begin with, and the one after them. */
 function unknown(args: readonly string[]): string {
+  return args.slice(0, sharedWords(args) + 1).join(" ");
+}
+
+/** The words that commands begin with, such as `policy rollout`. */
+function groupIn(args: readonly string[]): string {
+  return args.slice(0, sharedWords(args)).join(" ");
+}
+
+/** The number of words at the start that commands begin with. */
+function sharedWords(args: readonly string[]): number {
   const begins = (words: string): boolean => COMMANDS.some(({ name }) => name.startsWith(words));
-  const length = args.findIndex((_, i) => !begins(`${args.slice(0, i + 1).join(" ")} `)) + 1;
-  return args.slice(0, length || args.length).join(" ");
+  const end = args.findIndex((_, i) => !begins(`${args.slice(0, i + 1).join(" ")} `));
+  return end === -1 ? args.length : end;
 }
 
 /** The commands that begin with some words, such as `policy rollout`; without words, all of them. */

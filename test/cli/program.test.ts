@@ -65,13 +65,13 @@ for (const [args, said] of [
   [["frobnicate"], 'signalbox: No command "frobnicate"; see signalbox --help\n'],
   [
     ["policy", "publisch", "FILE"],
-    'signalbox: No command "policy publisch"; see signalbox --help\n',
+    'signalbox: No command "policy publisch"; see signalbox policy --help\n',
   ],
   [
     ["policy", "rollout"],
-    "signalbox: policy rollout: expected start, status, advance, pause, resume or roll-back after it; see signalbox --help\n",
+    "signalbox: policy rollout: expected start, status, advance, pause, resume or roll-back after it; see signalbox policy rollout --help\n",
   ],
-  [["key"], "signalbox: key: expected create after it; see signalbox --help\n"],
+  [["key"], "signalbox: key: expected create after it; see signalbox key --help\n"],
   [
     ["policy", "publish", "p.yaml", "--notes", "x"],
     "signalbox policy publish: --notes: unknown option, did you mean --note?; see signalbox policy publish --help\n",

@@ -74,7 +74,14 @@ export function readJson(path: string): JsonObject {
 
 /** The command line that starts the guard. Its paths are absolute, so that it works wherever the agent is started. */
 export function commandLine({ program }: Machine, agent: string): string {
-  return `${[process.execPath, ...process.execArgv, program].map((word) => `"${word}"`).join(" ")} hook ${agent}`;
+  const words = [process.execPath, ...process.execArgv, program].map(inDoubleQuotes);
+  return `${words.join(" ")} hook ${agent}`;
+}
+
+/** Double quotes, since the shell of Windows knows no others; there a backslash separates folders. */
+function inDoubleQuotes(word: string): string {
+  const text = process.platform === "win32" ? word : word.replace(/["$`\\]/g, "\\$&");
+  return `"${text}"`;
 }
 
 function pathOf(

@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   AGENT_SETTINGS,
@@ -6,6 +10,7 @@ import {
   type JsonObject,
   withHooks,
 } from "../../src/guard/agent-settings.ts";
+import { commandLine } from "../../src/guard/setup.ts";
 
 const foreign = { hooks: [{ type: "command", command: "lint" }], matcher: "Bash" };
 
@@ -48,3 +53,17 @@ for (const [agent, settings] of AGENT_SETTINGS) {
     assert.equal(hookCommand(removed, agent), undefined);
   });
 }
+
+test("the command line of a hook starts the program, whatever is in its path", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-hook-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const program = join(folder, "a \"$HOME`id`\\$(id)'b.cjs");
+  await writeFile(program, "console.log(process.argv.slice(2).join())");
+  const machine = { env: {}, now: () => 0, version: "1", program, out() {}, error() {} };
+  const line = commandLine(machine, "claude-code");
+  assert.equal(execFileSync(line, { shell: true, encoding: "utf8" }), "hook,claude-code\n");
+  assert.equal(
+    hookCommand({ hooks: { x: [{ hooks: [{ command: line }] }] } }, "claude-code"),
+    line,
+  );
+});

@@ -111,6 +111,7 @@ for (const [key, value] of [
   ["audit.redact.literals", "x".repeat(257)],
   ["audit.redact.names", "a b"],
   ["audit.redact.names", "xy"],
+  ["audit.redact.names", "pin."],
   ["audit.redact.names", "name,".repeat(101)],
 ] as const) {
   test(`a setting that is no rule is refused: ${key} ${value.slice(0, 20)}`, async (t) => {

@@ -14,13 +14,13 @@ const NAMES_KEY = "audit.redact.names";
 
 const MOST_OF_EACH = 100;
 const LITERAL = { least: 4, most: 256 };
-const NAME = /^[\w.-]{3,64}$/;
+const NAME = /^[\w.-]{2,63}\w$/;
 
 /** The rules in the settings of an organization; parts that `checkOwnRules` refuses are left out. */
 export function ownRules(settings: readonly OwnSetting[]): readonly RedactionRule[] {
   const literals = partsOf(settings, LITERALS_KEY).filter(isLiteral).slice(0, MOST_OF_EACH);
-  const names = partsOf(settings, NAMES_KEY).filter(isName).slice(0, MOST_OF_EACH);
-  return [...literals.map(literalRule), ...names.flatMap(nameRules)];
+  const names = partsOf(settings, NAMES_KEY).filter(isName).slice(0, MOST_OF_EACH).map(lowerCase);
+  return [...literals.map(literalRule), ...shortestEndings(names).flatMap(nameRules)];
 }
 
 /**
@@ -31,12 +31,22 @@ export function ownRules(settings: readonly OwnSetting[]): readonly RedactionRul
 export function checkOwnRules(settings: readonly OwnSetting[]): void {
   for (const [key, isRule, expected] of [
     [LITERALS_KEY, isLiteral, `texts of ${LITERAL.least} to ${LITERAL.most} characters`],
-    [NAMES_KEY, isName, "endings of names, of 3 to 64 letters, digits, _, . and -"],
+    [
+      NAMES_KEY,
+      isName,
+      "endings of names, of 3 to 64 letters, digits, _, . and -, with a letter, digit or _ at the end",
+    ],
   ] as const) {
     const parts = partsOf(settings, key);
     if (parts.length > MOST_OF_EACH) throw new BadInput(`${key}: expected at most ${MOST_OF_EACH}`);
     if (!parts.every(isRule)) throw new BadInput(`${key}: expected comma-separated ${expected}`);
   }
+}
+
+/** The names without those that end with another one. So at most one of them ends at each position of a text. */
+function shortestEndings(names: readonly string[]): readonly string[] {
+  const different = [...new Set(names)];
+  return different.filter((name) => !different.some((end) => end !== name && name.endsWith(end)));
 }
 
 function partsOf(settings: readonly OwnSetting[], wanted: string): readonly string[] {
@@ -63,7 +73,7 @@ function literalRule(text: string): RedactionRule {
 function nameRules(name: string): readonly RedactionRule[] {
   const closed = String.raw`${escaped(name)}(?![\w-])\\?["']?`;
   const rule = (place: string, values: string): RedactionRule => ({
-    ...valueAt("name", [lowerCase(name)], place, [], [], values),
+    ...valueAt("name", [name], place, [], [], values),
     isWhole: true,
   });
   return [

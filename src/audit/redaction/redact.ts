@@ -5,6 +5,7 @@
  */
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
+import { type Entry, standsAt } from "./entries.ts";
 import { withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
 import { COMMAND_PROGRAMS } from "./command-rules.ts";
@@ -26,6 +27,12 @@ const TABLE_BITS = 0x7fff;
 const PART_LENGTH = 512;
 /** Up to this length, a text is searched for a program's options before its words are read. */
 const LOOKED_THROUGH = 2048;
+/** A text that takes more steps is redacted in parts, even if it has no secret: some tenths of a millisecond. */
+const MOST_STEPS = 4_096;
+/** The steps of trying a pattern, or of looking for options, as against comparing a keyword. */
+const TRY_STEPS = 128;
+/** A text is redacted in parts as well if all literals together are searched in more characters than these. */
+const MOST_SEARCHED = 1 << 15;
 
 /** The layers of quotes that are removed. */
 const MOST_LAYERS = 3;
@@ -33,18 +40,9 @@ const MOST_LAYERS = 3;
 const LAYERED_LENGTH = 16_384;
 /** How often a text with layers is redacted: a word that was joined may be another word after the first time. */
 const MOST_ROUNDS = 3;
-/** The end of a program's name: `.exe` is not part of it, and quotes may be around it in a list. */
-const NAME_ENDS = /(?:\.exe)?(?:\s|["']\s{0,4},)/iy;
 const QUOTED = /"[^"]*"|'[^']*'/g;
 const JOINED = /(?<![\w-])-[A-Za-z]{2,8}(?![\w-])/;
 const HIDES = /["'\\]/;
-
-/** A keyword and its rule. The keyword with no rule is the mark of redacted secrets, which are skipped. */
-interface Entry {
-  readonly keyword: string;
-  readonly rule?: RedactionRule;
-  readonly program?: ProgramRule;
-}
 
 /** Replaces secrets by `[redacted:<rule>]`. */
 export class Redactor {
@@ -52,6 +50,8 @@ export class Redactor {
   readonly #places = new Uint16Array(TABLE_BITS + 1);
   readonly #entries: Entry[][] = [[]];
   readonly #literals: readonly RedactionRule[];
+  /** The steps of all calls of `mayApply`: keywords that were compared, and patterns that were tried. */
+  steps = 0;
 
   constructor(
     rules: readonly RedactionRule[],
@@ -65,19 +65,23 @@ export class Redactor {
     }
   }
 
-  /** Whether a rule may apply to a text; false for most texts without secrets. */
+  /** Whether a rule may apply to a text; false for most texts without secrets. Takes less than a millisecond. */
   mayApply(text: string): boolean {
+    if (this.#literals.length * text.length > MOST_SEARCHED) return true;
     for (const { literal = "" } of this.#literals) if (text.includes(literal)) return true;
     const places = this.#places;
     const atSigns = new AtSigns(text);
+    const most = this.steps + MOST_STEPS;
     let hasKeyword = false;
     let group = 0;
     for (let at = 0; at < text.length; at++) {
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
-      const entries = places[group] as number;
-      if (entries === 0) continue;
+      const index = places[group] as number;
+      if (index === 0) continue;
+      const entries = this.#entries[index] as Entry[];
+      this.steps += entries.length;
       const found = this.#mayApplyAt(text, at - 2, entries, atSigns);
-      if (found === true) return true;
+      if (found === true || this.steps > most) return true;
       hasKeyword ||= found === "keyword";
     }
     return hasKeyword && isLayered(text);
@@ -129,11 +133,12 @@ export class Redactor {
           continue;
         }
       }
-      const entries = this.#places[group] as number;
-      if (entries === 0) continue;
+      const index = this.#places[group] as number;
+      if (index === 0) continue;
+      const entries = this.#entries[index] as Entry[];
       const { read } = scan;
       const next = this.#try(scan, at - 2, entries);
-      pause -= scan.read - read;
+      pause -= scan.read - read + entries.length;
       if (next === undefined) continue;
       at = next - 1;
       group = 0;
@@ -179,10 +184,16 @@ export class Redactor {
     return undefined;
   }
 
-  #mayApplyAt(text: string, place: number, entries: number, atSigns: AtSigns): boolean | "keyword" {
+  #mayApplyAt(
+    text: string,
+    place: number,
+    entries: readonly Entry[],
+    atSigns: AtSigns,
+  ): boolean | "keyword" {
     let found: false | "keyword" = false;
-    for (const entry of this.#entries[entries] as Entry[]) {
+    for (const entry of entries) {
       if (!standsAt(text, entry, place)) continue;
+      this.steps += TRY_STEPS;
       const { rule, program } = entry;
       if (program && (text.length > LOOKED_THROUGH || hasOption(text, program, place))) return true;
       if (rule === undefined) continue;
@@ -204,8 +215,8 @@ export class Redactor {
   }
 
   /** Tries the rules whose keyword is at a position. Returns the end of a replaced secret. */
-  #try(scan: Scan, place: number, entries: number): number | undefined {
-    for (const entry of this.#entries[entries] as Entry[]) {
+  #try(scan: Scan, place: number, entries: readonly Entry[]): number | undefined {
+    for (const entry of entries) {
       if (!standsAt(scan.text, entry, place)) continue;
       const { keyword, rule, program } = entry;
       if (program) scan.readProgram(program, place, place + keyword.trimEnd().length);
@@ -214,34 +225,6 @@ export class Redactor {
     }
     return undefined;
   }
-}
-
-/** Whether a keyword is at a position, in any letter case. The name of a program must be a whole word. */
-function standsAt(text: string, { keyword, program, rule }: Entry, place: number): boolean {
-  // Checked first: otherwise keywords that share a beginning would all be compared at every position.
-  if (rule?.isWhole === true && isWordAt(text, place + keyword.length)) return false;
-  // Compared from the end: the first three letters are already known to match.
-  for (let i = keyword.length - 1; i >= 0; i--) {
-    const code = text.charCodeAt(place + i);
-    const lower = code >= 0x41 && code <= 0x5a ? code | 0x20 : code;
-    if (lower !== keyword.charCodeAt(i)) return false;
-  }
-  if (program === undefined) return true;
-  if (place > 0 && /[\w.:-]/.test(text[place - 1] ?? "")) return false;
-  NAME_ENDS.lastIndex = place + keyword.trimEnd().length;
-  return NAME_ENDS.test(text);
-}
-
-/** Whether a letter, digit, `_` or `-` is at a position. */
-function isWordAt(text: string, place: number): boolean {
-  const code = text.charCodeAt(place);
-  const lower = code | 0x20;
-  return (
-    (lower >= 0x61 && lower <= 0x7a) ||
-    (code >= 0x30 && code <= 0x39) ||
-    code === 0x5f ||
-    code === 0x2d
-  );
 }
 
 /** Whether a layer of quotes may be removed: there are quotes in quotes, escapes, or words of several parts. */

@@ -21,6 +21,8 @@ const CONTINUED = new Map(
 const AT_OR_END = /[@\s"'<>\\]/g;
 /** The longest text before an `@` that the rules accept as user and password. */
 const FARTHEST_AT = 1024;
+/** Trying a pattern takes about as long as reading this many characters. */
+const TRY_LENGTH = 16;
 /** The distance from a keyword to its secret in which no other secret fits. */
 const FARTHEST_NEAR = 16;
 
@@ -57,7 +59,7 @@ export class AtSigns {
 /** The state of the redaction of one text. */
 export class Scan {
   readonly text: string;
-  /** The number of characters that were read for options of programs. */
+  /** The number of characters that were read for options of programs and by patterns. */
   read = 0;
   readonly #quotes: Quotes;
   /** The text without its outer quotes. */
@@ -90,6 +92,7 @@ export class Scan {
     if (place < this.#copied) return this.#copied;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
     if (accepts && this.#isRewritten(place)) return undefined;
+    this.read += TRY_LENGTH;
     pattern.lastIndex = place;
     const found = pattern.exec(this.text);
     if (found === null) return undefined;

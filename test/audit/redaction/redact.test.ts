@@ -180,6 +180,14 @@ for (const [what, key, textOf] of [
   });
 }
 
+test("of an organization's names that end alike the shortest is tried, once", () => {
+  const own = ownRules([{ key: "audit.redact.names", value: "MY_PIN,pin,pin,my_pin,x_badge" }]);
+  assert.deepEqual(new Set(own.flatMap(({ keywords }) => keywords)), new Set(["pin", "x_badge"]));
+  const { text } = new Redactor(own).redact("MY_PIN=ab12 other_pin=cd34 X_BADGE=ef56 badge=gh78");
+  const mark = "[redacted:name]";
+  assert.equal(text, `MY_PIN=${mark} other_pin=${mark} X_BADGE=${mark} badge=gh78`);
+});
+
 test("an organization's own literals are replaced everywhere, in their exact letter case", () => {
   const own = [
     { key: "audit.redact.literals", value: "sesame,sesame street,ame st,mark[redacted:" },

@@ -47,6 +47,8 @@ const NOT_POSIX =
   /&>|\btime\s+\d*[<>]|\$'|<<<|\|&|;&|[<>]\(|\d\d[<>]|\w\+=|\b(?:function|select|builtin)\s/;
 const NONE: readonly never[] = [];
 const NO_INNERS: readonly Inner[] = [];
+/** The characters at which `read` splits its line. */
+const SEPARATORS = /^IFS=(?:\$?'[^']*'|"[^"$`\\]*"|[\w,:;|.-]*)$/;
 /** The trusted paths of wrappers. A program of the same name at another path could do anything. */
 const TRUSTED = /^(?:(?:\/usr)?(?:\/local)?\/bin\/)?[^/\s]*$/;
 
@@ -109,9 +111,19 @@ class Splitter {
     });
   }
 
+  /** Finds commands for deny rules: in the pieces of the text, and in those that are shell texts by themselves. */
   #splitRoughly(text: string, found: Found, doubt: string): void {
     this.#doubts.raise(doubt);
     roughCommands(text, found);
+    this.#work.spend(SPLIT_STEPS * text.length);
+    for (const piece of text.split(/[;\n]/)) {
+      if (piece.length === text.length) return;
+      try {
+        scanShell(piece, (one) => found({ ...one, isDoubtful: true }), this.#doubts);
+      } catch (error) {
+        if (!(error instanceof Unsplittable)) throw error;
+      }
+    }
   }
 
   /** Adds a command, and the commands that it runs. */
@@ -176,7 +188,10 @@ class Splitter {
     // Bash evaluates the subscript of an element.
     if (assignments.some(isElement)) this.#doubts.raise("an array");
     const isExported = words.length > 0;
-    return [...assignments.filter((word) => !isHarmlessAssignment(word, isExported)), ...outputs];
+    const isRead = words[0]?.raw === "read";
+    const isHarmless = (word: Word): boolean =>
+      isHarmlessAssignment(word, isExported) || (isRead && SEPARATORS.test(word.raw));
+    return [...assignments.filter((word) => !isHarmless(word)), ...outputs];
   }
 
   /** Adds the command inside all further wrappers, without reading their options. */

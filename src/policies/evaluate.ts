@@ -124,15 +124,15 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
       } else denying = at;
     }
   };
-  // The provider of an audit event is by default the first word, which says nothing about the text's other programs.
-  const isGiven = provider !== undefined && provider !== first;
   let allowing = permissions.length;
   let isEachAllowed = true;
   let isEmpty = true;
   const required = (forms: readonly Form[]): void => {
     isEmpty = false;
     if (!isEachAllowed) return;
-    const providers = [isGiven ? provider : forms[0]?.wordAt(0)];
+    // A given provider is that of the text's first word, and says nothing about the text's other programs.
+    const program = forms[0]?.wordAt(0);
+    const providers = [program === first ? (provider ?? first) : program];
     const found = firstMet(permissions, forms, providers, work);
     isEachAllowed = found < permissions.length;
     allowing = Math.min(allowing, found);

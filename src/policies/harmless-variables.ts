@@ -4,8 +4,8 @@ import { assignmentIn, type Word } from "./shell-command.ts";
 /** Variables of programs that choose output, places and modes, but no program, code or settings file. */
 const KNOWN = new Set([
   ...["TZ", "TERM", "COLORTERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR"],
-  ...["CLICOLOR_FORCE", "CI", "DEBUG", "VERBOSE", "LOG_LEVEL", "PORT", "DEBIAN_FRONTEND", "HUSKY"],
-  ...["NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "CGO_ENABLED", "GOOS", "GOARCH", "RUST_LOG"],
+  ...["CLICOLOR_FORCE", "CI", "DEBUG", "VERBOSE", "LOG_LEVEL", "PORT", "HUSKY"],
+  ...["NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "CGO_ENABLED", "GOOS", "GOARCH"],
   ...["RUST_BACKTRACE", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL", "DOCKER_BUILDKIT", "JOBS"],
   ...["BUILDKIT_PROGRESS", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8"],
   ...["PYTHONHASHSEED", "PYTHONIOENCODING", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION"],
@@ -22,6 +22,8 @@ const KNOWN = new Set([
 const LOCALE = /^(?:LANG|LC_[A-Z]+)=["']?(?:C|POSIX|[\w@-]+\.utf-?8)?["']?$/i;
 /** Assignments that switch a pager or an editor off. */
 const SWITCHED_OFF = /^(?:(?:[A-Z]+_)?PAGER=(?:cat)?|(?:[A-Z]+_)*EDITOR=(?:true|:))$/;
+/** Assignments with values of their own form: `apt` runs the value as Perl, and filters have equals signs. */
+const OF_ONE_FORM = /^(?:DEBIAN_FRONTEND=\w+|RUST_LOG=["']?[\w:,=]+["']?)$/;
 
 /** Names of a script's own variables. Few programs read variables in lower case; their names have an underscore. */
 const OWN = /^[a-z][a-z0-9]*$/;
@@ -46,18 +48,17 @@ export function isHarmlessName(name: string, isExported: boolean): boolean {
     : OWN_WITH_UNDERSCORES.test(name) && !READ_BY_PROGRAMS.test(name);
 }
 
-/** Values that no program evaluates, as `make` does with `$(…)` and scripts do with `a[$(…)]`. */
-const PLAIN_VALUE = /^["']?[\w .,:/@%+=-]*["']?$/;
+/** Values that no program evaluates, as `make` does with `$(…)` and scripts do with `a[$(…)]`, `PATH=1` and `PATH++`. */
+const PLAIN_VALUE = /^["']?(?![^]*(?:\+\+|--))[\w .,:/@%+-]*["']?$/;
 
 /** Whether an assignment may be taken off a command. */
-export function isHarmlessAssignment({ raw, value }: Word, isExported: boolean): boolean {
+export function isHarmlessAssignment({ raw, value, bare }: Word, isExported: boolean): boolean {
   const target = assignmentIn(raw) ?? assignmentIn(value) ?? "";
   const [name] = /^\w*/.exec(target) ?? [""];
-  const isPlain = PLAIN_VALUE.test(
-    assignmentIn(raw) ? raw.slice(target.length) : value.slice(target.length),
-  );
-  // The environment may have a known name already; then each value gets into it.
-  const mustBePlain = isExported || (KNOWN.has(name) && raw.includes("'"));
-  if (isHarmlessName(name, isExported) && (isPlain || !mustBePlain)) return true;
-  return SWITCHED_OFF.test(raw) || LOCALE.test(raw);
+  const isPlain = isExported
+    ? PLAIN_VALUE.test(assignmentIn(raw) ? raw.slice(target.length) : value.slice(target.length))
+    : // The environment may have a known name already; then `make` gets each value.
+      !KNOWN.has(name) || !/[$`]/.test(bare ?? value);
+  if (isHarmlessName(name, isExported) && isPlain) return true;
+  return [SWITCHED_OFF, LOCALE, OF_ONE_FORM].some((pattern) => pattern.test(raw));
 }

@@ -106,20 +106,29 @@ function isOneWord({ raw, bare }: Word): boolean {
   return bare === undefined || ONE_WORD.test(raw);
 }
 
-function examinePrintf([, first, name]: readonly Word[], doubts: ShellDoubts): boolean {
+function examinePrintf([, first, name, ...more]: readonly Word[], doubts: ShellDoubts): boolean {
   if (!first) return true;
   if (first.raw === "-v" && NAME.test(name?.raw ?? "")) {
     doubts.set(name?.raw ?? "");
-    return true;
+    return isPlainFormat(more[0], more.length > 1);
   }
-  return isUncertain(first) ? beginsPlainly(first) : !first.value.startsWith("-v");
+  if (first.raw === "--") return isPlainFormat(name, more.length > 0);
+  if (isUncertain(first) ? !beginsPlainly(first) : first.value.startsWith("-v")) return false;
+  return isPlainFormat(first, name !== undefined);
+}
+
+/** Whether a format of `printf` sets no variable, as `%n` does with the variable that an argument names. */
+function isPlainFormat(format: Word | undefined, hasArguments: boolean): boolean {
+  if (!format || !hasArguments) return true;
+  return !isUncertain(format) && !/%[^%A-Za-z]*[hlLjzt]*n/.test(format.value.replaceAll("%%", ""));
 }
 
 function examineRead(words: readonly Word[], doubts: ShellDoubts): boolean {
   for (let at = 1; at < words.length; at++) {
     const { raw } = words[at] as Word;
     const next = words[at + 1];
-    if (/^-[rse]*[ptndNu]$/.test(raw) && !(next && isUncertain(next))) at++;
+    if (/^-[rse]*[nNtu]\d+$/.test(raw)) continue;
+    else if (/^-[rse]*[ptndNu]$/.test(raw) && !(next && isUncertain(next))) at++;
     else if (/^-[rse]+$/.test(raw)) continue;
     else if (NAME.test(raw)) doubts.set(raw);
     else return false;

@@ -54,12 +54,22 @@ export function assignmentIn(text: string): string | undefined {
 }
 
 const QUOTED = /\$[$?]|\$'(?:[^'\\]|\\[^])*'|'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]/g;
-/** Patterns of file names, braces with a list or a range, and a tilde that stands for a directory of the shell. */
-const PATTERN = /[*?[]|\{[^]*(?:,|\.\.)|(?:^|[=:])~[-+\d]/;
+/** Patterns of file names, and a tilde that stands for a directory of the shell. */
+const PATTERN = /[*?[]|(?:^|[=:])~[-+\d]/;
 
 /** Whether a shell makes words by itself of a word without variables: of braces, or the names of files. */
 export function isPattern({ raw }: Word): boolean {
-  return PATTERN.test(raw) && PATTERN.test(raw.replace(QUOTED, ""));
+  return hasPattern(raw) && hasPattern(raw.replace(QUOTED, ""));
+}
+
+function hasPattern(text: string): boolean {
+  return PATTERN.test(text) || hasBraces(text);
+}
+
+/** Whether there are braces with a list or a range. One pattern would take the square of the number of braces. */
+function hasBraces(text: string): boolean {
+  const open = text.indexOf("{");
+  return open !== -1 && (text.includes(",", open) || text.includes("..", open));
 }
 
 /** Whether a shell may make other words of a word. */
@@ -104,18 +114,18 @@ export class WordBuilder {
  * These commands count only for deny rules.
  */
 export function roughCommands(text: string, found: Found): void {
-  for (const piece of new Set(text.split(/[;&|\n(){}`]+/))) {
-    const values = piece.replace(/['"\\]/g, "").split(/\s+/);
-    const words = withoutRedirections(values)
-      .filter((value) => value !== "" && !isReserved(value))
-      .map(plainWord);
-    if (words.length > 0) found({ words, assignments: [], inputs: [], isDoubtful: true });
+  for (const piece of new Set(text.replaceAll("\\\n", "").split(/[;&|\n(){}`]+/))) {
+    const values = piece
+      .replace(/['"\\]/g, "")
+      .replace(/[<>]+/g, " $& ")
+      .split(/\s+/);
+    const words = withoutRedirections(values).filter((value) => value !== "" && !isReserved(value));
+    while (words[0] !== undefined && assignmentIn(words[0]) !== undefined) words.shift();
+    if (words.length === 0) continue;
+    found({ words: words.map(plainWord), assignments: [], inputs: [], isDoubtful: true });
   }
 }
 
-function withoutRedirections(values: readonly string[]): readonly string[] {
-  return values.filter((value, at) => {
-    const isFile = at > 0 && /^\d*[<>]+$/.test(values[at - 1] ?? "");
-    return !isFile && !/^\d*[<>]/.test(value);
-  });
+function withoutRedirections(values: readonly string[]): string[] {
+  return values.filter((value, at) => !/^[<>]/.test(value) && !/^[<>]/.test(values[at - 1] ?? ""));
 }

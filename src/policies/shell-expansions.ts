@@ -6,6 +6,7 @@ import { ARITHMETIC, type ShellDoubts } from "./shell-doubts.ts";
 /** The deepest nesting of groups and substitutions. */
 export const MAX_SHELL_DEPTH = 32;
 
+const OPENS = /(?:\\\n)*[$({[]/y;
 const VARIABLE = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]/y;
 /** The parameter in `${…}`; an exclamation mark would be an indirection. */
 const PARAMETER = /#?(?:[A-Za-z_]\w*|\d+|[@*#?$-])/y;
@@ -43,6 +44,12 @@ export abstract class ExpansionReader {
   protected take(token: string): string {
     this.at += token.length;
     return token;
+  }
+
+  /** Whether a sticky pattern matches here. */
+  protected isAt(pattern: RegExp): boolean {
+    pattern.lastIndex = this.at;
+    return pattern.test(this.text);
   }
 
   /** Takes what a sticky pattern matches here. */
@@ -143,7 +150,10 @@ export abstract class ExpansionReader {
       this.#parameter(isQuoted);
     } else {
       this.at++;
-      if (!this.match(VARIABLE)) return word.add("$");
+      const name = this.match(VARIABLE)?.[0];
+      if (name === undefined) return word.add("$");
+      // In double quotes, Bash looks for the end of a `$(` or `${` that begins with the second dollar sign.
+      if (name === "$" && this.isAt(OPENS)) this.doubts.raise("$$ before a bracket");
     }
     const raw = this.text.slice(start, this.at);
     const isSpace = !isQuoted && raw.includes("IFS") && /^\$\{?IFS\b/.test(raw);
@@ -178,8 +188,11 @@ export abstract class ExpansionReader {
     if (char === "\\") this.at += 2;
     else if (char === '"') this.#doubleQuoted(ignored);
     else if (char === "'" && !isQuoted) this.#singleQuoted();
-    else if (char === "$") this.#dollar(ignored, isQuoted);
-    else if (char === "`") this.#backTicks(ignored, isQuoted);
+    else if (char === "$") {
+      // In `"$(…)"`, Bash takes these quotes away, and evaluates what was in them.
+      if (this.text[this.at + 1] === "'") this.doubts.raise("$'…' in an expansion");
+      this.#dollar(ignored, isQuoted);
+    } else if (char === "`") this.#backTicks(ignored, isQuoted);
     else this.at++;
   }
 

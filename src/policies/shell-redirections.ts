@@ -26,7 +26,7 @@ const HARMLESS_FILE =
 /** A file whose name Bash takes for a connection to another machine. */
 const CONNECTION = /^\/dev\/(?:tcp|udp)\//;
 /** The beginning of a name that no expansion makes the name of a connection. */
-const NO_CONNECTION = /^"?(?:\/(?!d(?:e|\W|$))\w|[\w.*?[])/;
+const NO_CONNECTION = /^"?(?:\/(?!d(?:e|\W|$))\w|[\w.*?[]|<\()/;
 
 interface HereDocument {
   readonly delimiter: string;
@@ -46,6 +46,12 @@ export interface Redirections {
 /** Adds the rules for space and redirections to those for words. */
 export abstract class RedirectionReader extends WordReader {
   #hereDocuments: HereDocument[] = [];
+  /** The inputs of commands whose here-documents are on the following lines. */
+  readonly #unread = new Set<readonly string[]>();
+  /** The number of here-documents that began. */
+  #begun = 0;
+  /** The number of commands, keywords and operators that began. */
+  protected elements = 0;
   /** Commands whose here-documents are on the following lines. */
   #waiting: SimpleCommand[] = [];
 
@@ -81,8 +87,14 @@ export abstract class RedirectionReader extends WordReader {
   /** Reads the commands of a substitution. Shells differ in where its here-documents may be. */
   protected substitution(): void {
     const waiting = this.#hereDocuments.length;
+    const begun = this.#begun;
+    const { elements } = this;
     this.list([")"]);
     if (waiting + this.#hereDocuments.length > 0) throw new Unsplittable();
+    // Bash prints the commands and reads its print again, in which a here-document can be in another place.
+    if (this.#begun > begun && this.elements > elements + 1) {
+      this.doubts.raise("a here-document beside other commands in a substitution");
+    }
   }
 
   /** Ends a line, and reads the here-documents that follow it. */
@@ -91,15 +103,14 @@ export abstract class RedirectionReader extends WordReader {
     const documents = this.#hereDocuments;
     if (documents.length === 0) return;
     this.#hereDocuments = [];
+    this.#unread.clear();
     for (const document of documents) this.#readHereDocument(document);
     this.reportWaiting();
   }
 
   /** Reports a command, as soon as its input has been read. */
   protected report(command: SimpleCommand): void {
-    const documents = this.#hereDocuments;
-    const waits = documents.length > 0 && documents.some(({ inputs }) => inputs === command.inputs);
-    if (waits) this.#waiting.push(command);
+    if (this.#unread.has(command.inputs)) this.#waiting.push(command);
     else this.found(command);
   }
 
@@ -123,8 +134,9 @@ export abstract class RedirectionReader extends WordReader {
       if (stripsTabs) while (text[from] === "\t") from++;
       if (!text.startsWith(delimiter, from)) continue;
       if (lineEnd - from !== delimiter.length) {
-        // In `$(…)`, Bash takes `END)` for the end of the text and of the substitution.
-        if (/\W/.test(text[from + delimiter.length] ?? "")) throw new Unsplittable();
+        // In `$(…)`, Bash ends the text at a line that begins with the delimiter and has a parenthesis.
+        const more = text.slice(from + delimiter.length, lineEnd);
+        if (/^\W/.test(more) || more.includes(")")) throw new Unsplittable();
         continue;
       }
       end = line;
@@ -181,6 +193,8 @@ export abstract class RedirectionReader extends WordReader {
       const stripsTabs = operator === "<<-";
       const isQuoted = raw !== value;
       this.#hereDocuments.push({ delimiter: value, isQuoted, stripsTabs, inputs });
+      this.#unread.add(inputs);
+      this.#begun++;
     } else if (operator === "<<<") {
       inputs.push(value);
     } else if (!isHarmless(number, operator, word)) {

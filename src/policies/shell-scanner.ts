@@ -18,6 +18,9 @@ const NONE: readonly never[] = [];
 /** The options of the keyword `time`. */
 const TIME_OPTIONS = /(?:[ \t]+-p)?(?:[ \t]+--)?(?![^\s;&|()<>])/y;
 
+/** A range from capital to small letters, or back: Bash makes a backslash and a back-tick of it, among others. */
+const MIXED_RANGE = /\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])/;
+
 /** By character code: 1 if the character ends a simple command. */
 const isEnd = new Uint8Array(128);
 for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
@@ -32,6 +35,9 @@ for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
 export function scanShell(text: string, found: Found, doubts: ShellDoubts): void {
   // Programs other than Bash take a carriage return for space.
   if (text.includes("\0") || text.includes("\r")) throw new Unsplittable();
+  if (text.includes("..") && MIXED_RANGE.test(text.replaceAll("\\\n", ""))) {
+    doubts.raise("a range of letters in braces");
+  }
   new ShellScanner(text, found, doubts, 0).program();
 }
 
@@ -55,6 +61,7 @@ class ShellScanner extends RedirectionReader {
       this.skipSpace();
       const char = this.text[this.at];
       let closer: string | undefined;
+      if (char !== undefined && char !== "\n" && char !== ")") this.elements++;
       if (char === undefined) closer = END;
       else if (char === "\n") this.newLine();
       else if (char === ")") closer = this.take(")");

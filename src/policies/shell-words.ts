@@ -80,6 +80,7 @@ export abstract class WordReader extends ExpansionReader {
   #processSubstitution(word: WordBuilder): void {
     const start = this.at;
     this.at += 2;
+    if (this.text[this.at] === "(") this.doubts.raise("two parentheses"); // Bash counts them, whatever is between them
     this.substitution();
     word.addDynamic(this.text.slice(start, this.at));
   }

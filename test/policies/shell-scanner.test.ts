@@ -10,7 +10,7 @@ import { splitCommand } from "../../src/policies/command-parts.ts";
 import { type SimpleCommand, Unsplittable } from "../../src/policies/shell-command.ts";
 import { ShellDoubts } from "../../src/policies/shell-doubts.ts";
 import { scanShell } from "../../src/policies/shell-scanner.ts";
-import { StepBudget } from "../../src/policies/step-budget.ts";
+import { StepBudget, TooMuchWork } from "../../src/policies/step-budget.ts";
 import { EVASIONS, HARMLESS } from "./command-lines.ts";
 
 const require = createRequire(import.meta.url);
@@ -188,5 +188,27 @@ for (const make of HOSTILE) {
     const [short, long] = [workOn(make(10_000)), workOn(make(80_000))];
     assert.ok(long <= 9 * short, `${short} steps for 10,000 characters, ${long} for 80,000`);
     assert.ok(long <= 80_000 * 400, `${long} steps for 80,000 characters`);
+  });
+}
+
+for (const [what, text] of [
+  ["braces", `test ${"{".repeat(200_000)}`],
+  ["braces in wrappers", `git status; ${"eval ".repeat(8)}${"{".repeat(20_000)}`],
+  ["ranges", `test ${"{.".repeat(150_000)}`],
+  ["here-documents", "a<<E;".repeat(60_000)],
+  ["commands before a here-document", `cat ${"<<E ".repeat(30_000)}${";a".repeat(100_000)}`],
+] as const) {
+  test(`a long text of ${what} is split in linear time`, () => {
+    const start = process.cpuUsage();
+    const none = (): void => undefined;
+    const work = new StepBudget(50_000_000);
+    try {
+      splitCommand(text, { suspected: none, required: none }, work);
+    } catch (error) {
+      assert.ok(error instanceof TooMuchWork);
+    }
+    const { user, system } = process.cpuUsage(start);
+    // A reader that takes the square of the length takes half a minute; busy machines take some times longer than 0.5 s.
+    assert.ok((user + system) / 1_000 < 5_000);
   });
 }

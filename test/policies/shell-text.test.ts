@@ -41,6 +41,12 @@ for (const line of EVASIONS) {
   });
 }
 
+for (const line of EVASIONS.filter((one) => !/[;\n]/.test(one))) {
+  test(`a denied command is found behind an unusual condition in ${JSON.stringify(line)}`, () => {
+    assert.deepEqual(decide(noPush, `[[ a =~ (a|b) ]]; ${line}`).rule, "deny-git push");
+  });
+}
+
 for (const line of HARMLESS) {
   test(`allowed commands stay allowed in ${JSON.stringify(line)}`, () => {
     assert.deepEqual(decide(reading, line), {
@@ -151,6 +157,9 @@ test("each command of a text has its own provider, apart from the first, whose p
   assert.equal(decide(policy, "git status; ls", { provider: "git" }).rule, null);
   assert.equal(decide(policy, "git status; curl x", { provider: "git" }).rule, "curl");
   assert.equal(decide(policy, "g status", { provider: "git" }).rule, "git");
+  for (const text of ["git; ls", '"git" status; ls', "g status; ls", "g $(ls)"]) {
+    assert.equal(decide(policy, text, { provider: "git" }).rule, null, text);
+  }
 });
 
 test("words of a command are not split, but those of a wrapper are looked into", () => {

@@ -52,6 +52,8 @@ export abstract class RedirectionReader extends WordReader {
   #begun = 0;
   /** The number of commands, keywords and operators that began. */
   protected elements = 0;
+  /** The number of substitutions around this place. */
+  #substitutions = 0;
   /** Commands whose here-documents are on the following lines. */
   #waiting: SimpleCommand[] = [];
 
@@ -89,12 +91,19 @@ export abstract class RedirectionReader extends WordReader {
     const waiting = this.#hereDocuments.length;
     const begun = this.#begun;
     const { elements } = this;
+    this.#substitutions++;
     this.list([")"]);
+    this.#substitutions--;
     if (waiting + this.#hereDocuments.length > 0) throw new Unsplittable();
-    // Bash prints the commands and reads its print again, in which a here-document can be in another place.
+    // In Bash's print of the commands, a here-document can be in another place.
     if (this.#begun > begun && this.elements > elements + 1) {
       this.doubts.raise("a here-document beside other commands in a substitution");
     }
+  }
+
+  /** Doubts a compound command in a substitution. Bash prints it and reads its print again, which can differ. */
+  protected doubtCompound(): void {
+    if (this.#substitutions > 0) this.doubts.raise("a compound command in a substitution");
   }
 
   /** Ends a line, and reads the here-documents that follow it. */

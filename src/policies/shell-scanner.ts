@@ -86,6 +86,7 @@ class ShellScanner extends RedirectionReader {
   /** Reads a subshell. Two parentheses may be arithmetic, but `dash` takes them for two subshells. */
   #parentheses(): void {
     this.at++;
+    this.doubtCompound();
     if (this.text[this.at] === "(") this.doubts.raise(ARITHMETIC);
     this.list([")"]);
     this.redirections();
@@ -102,6 +103,7 @@ class ShellScanner extends RedirectionReader {
       this.#simple(start, isWhole ? word : undefined);
       return undefined;
     }
+    if (word !== "!" && word !== "time") this.doubtCompound();
     // `case<(ls)` is one word of a simple command.
     if (/^[<>]\(/.test(this.text.slice(this.at, this.at + 2))) throw new Unsplittable();
     switch (word) {
@@ -244,6 +246,7 @@ class ShellScanner extends RedirectionReader {
       } else if (this.#isAtEnd()) {
         break;
       } else if (words.length === 1 && !assignments && this.text[this.at] === "(") {
+        this.doubtCompound();
         return this.#emptyParentheses();
       } else {
         if (words.length === 0) start = this.at;

@@ -540,6 +540,12 @@ export const DOUBTFUL: readonly string[] = [
   "echo $(cat <<'F'; find X;\nF\nls -exec pwn ';')",
   "echo $({ cat; } <<'F'; eval ls;\nF\necho ';pwn')",
   "echo $(! cat <<'F'\nF\n)",
+  // Bash prints compound commands in substitutions, and reads its print again.
+  "echo $(if true; then ls; fi)",
+  "echo $(f() { ls; }; f)",
+  'ls "$(for f in a; do ls; done | head)"',
+  "cat <(case a in a) ls;; esac)",
+  "cat <( (ls); ls)",
   // Values that programs evaluate.
   'DIR="\\$(shell pwn)"; git log',
   "DIR=\\$\\(shell\\ pwn\\); git log",

@@ -3,8 +3,11 @@
  * container, whose number means nothing here.
  */
 import { once } from "node:events";
+import { chmod } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { MAX_SOCKET_PATH } from "../core/socket-path.ts";
+
+const SOCKET_MODE = 0o600;
 
 /**
  * Listens on a new path until the process ends. Each connection is closed at once.
@@ -18,7 +21,9 @@ export async function holdSocket(path: string): Promise<(() => Promise<void>) | 
   server.listen(path);
   try {
     await once(server, "listening");
+    await chmod(path, SOCKET_MODE);
   } catch {
+    server.close();
     return undefined;
   }
   return () => new Promise((resolve) => server.close(() => resolve()));

@@ -154,6 +154,12 @@ const WRONG: readonly Case[] = [
     replaced(`${OWN}/policies/index.json`, '"active": "v2"', '"active": "v9"'),
   ],
   [
+    "an empty policy index",
+    `${OWN}/policies/index.json`,
+    /^last: required$/,
+    (root) => writeFile(join(root, `${OWN}/policies/index.json`), "{}"),
+  ],
+  [
     "a damaged event",
     `${FIRST}.jsonl`,
     /byte \d+: \d+ bytes are not a record/,

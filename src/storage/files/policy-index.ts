@@ -47,7 +47,7 @@ const indexSchema = {
     active: string("The active version; absent while no version is active."),
     activated_at: stored.activated_at,
     activated_by: stored.activated_by,
-    last: string("The version published last; absent without versions."),
+    last: string("The version published last; only the layout before 0.1 has an index without it."),
     versions: list(
       "Every version, in the order of publishing. Only in the layout before 0.1.",
       recordSchema,
@@ -87,6 +87,7 @@ export class PolicyRecords {
     const versions = new PolicyVersions();
     const found = isOld ? new Map<string, unknown>() : await this.#readRecords();
     readContent(this.#index, () => {
+      if (!isOld && index.last === undefined) throw new Error("last: required");
       for (const record of index.versions ?? chain(found, index.last)) this.#add(versions, record);
       if (index.active !== undefined) activate(versions, index.active, index);
     });
@@ -115,11 +116,19 @@ export class PolicyRecords {
     await replaceFile(this.#files, this.#path(active), bytesOf(versions, active));
   }
 
-  /** Replaces the index; its rename commits the versions that it names. */
-  writeIndex(active: PolicyVersion | undefined, last: string | undefined): Promise<void> {
+  /**
+   * Replaces the index; its rename commits the versions that it names. Without versions there is no index: one
+   * that names none would look like an index that has lost its content.
+   */
+  async writeIndex(active: PolicyVersion | undefined, last: string | undefined): Promise<void> {
+    if (last === undefined) {
+      await this.#files.remove(this.#index);
+      await syncDirectory(this.#files, this.#directory);
+      return;
+    }
     const { version, activated_at, activated_by } = active?.policy ?? {};
     const index: PolicyIndex = { active: version, activated_at, activated_by, last };
-    return writeSnapshot(this.#files, this.#index, index);
+    await writeSnapshot(this.#files, this.#index, index);
   }
 
   /** Removes the record of a version that no index leads to. */

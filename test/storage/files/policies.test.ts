@@ -245,8 +245,27 @@ test("a first publish that failed leaves an organization without policies", asyn
   policies.recover();
   await policies.close();
   assert.deepEqual(await (await reopen(disk)).list("acme"), []);
-  assert.deepEqual(await readdir(place.policies), ["index.json"]);
+  assert.deepEqual(await readdir(place.policies), []);
 });
+
+for (const removals of [0, 1, 2]) {
+  test(`an undone first publish that is cut off after ${removals} removals does not stop the start`, async (t) => {
+    const disk = await breakableDisk(t);
+    let left = 1 + removals; // the temporary file is removed first
+    const remove = async (path: string): Promise<void> => {
+      if (left-- <= 0) throw Object.assign(new Error("I/O error"), { code: "EIO" });
+      await disk.files.remove(path);
+    };
+    const policies = await FilePolicies.open({ ...disk.files, remove }, disk.layout, ["acme"]);
+    disk.renames = "fail after";
+    await assert.rejects(policies.publish("acme", draftOf("v1")), /I\/O error/);
+    disk.renames = "work";
+    await policies.close();
+    assert.match(String(policies.failure), /I\/O error/);
+    const versions = (await reopen(disk)).versions("acme");
+    assert.equal(versions.length, removals === 0 ? 1 : 0);
+  });
+}
 
 test("a failed activation changes nothing", async (t) => {
   const { disk, policies } = await setUp(t);
@@ -292,6 +311,13 @@ const damages: readonly (readonly [
 ])[] = [
   ["an index that is not JSON", "index", () => "{", /index\.json is damaged \(it is not JSON\)/],
   ["an index that is a list", "index", () => "[]", /index\.json is damaged .*restore it/],
+  ["an index that is empty", "index", () => "{}", /index\.json is damaged \(last: required\)/],
+  [
+    "an index that does not name the last version",
+    "index",
+    () => JSON.stringify({ active: "v2" }),
+    /index\.json is damaged \(last: required\)/,
+  ],
   [
     "an index without an active version",
     "index",

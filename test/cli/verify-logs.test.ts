@@ -218,6 +218,44 @@ for (const [what, said, damage] of TAMPERINGS) {
   });
 }
 
+const UNREADABLE: readonly (readonly [what: string, said: RegExp, damage: Damage])[] = [
+  ...["null", "[]", "{}", ""].map(
+    (text) =>
+      [
+        `"${text}" as the position`,
+        /^[^\n]*audit-proof\/position\.json: it is not (?:a position in a log|JSON)$/m,
+        (root: string) => writeFile(join(root, OWN, "audit-proof/position.json"), text),
+      ] as const,
+  ),
+  [
+    "no position",
+    /activity-proof: its hashes are not those of its last checkpoint$/m,
+    (root) => rm(join(root, OWN, "activity-proof/position.json")),
+  ],
+  [
+    "an empty file of hashes",
+    /activity-proof: its hashes are damaged$/m,
+    (root) => writeFile(join(root, OWN, "activity-proof/hashes-0"), ""),
+  ],
+  [
+    "a log that is shorter than its tree",
+    /activity-proof: activity\.jsonl is shorter than when it was signed$/m,
+    (root) => edit(join(root, OWN, "activity.jsonl"), (lines) => lines.splice(-2, 1)),
+  ],
+];
+
+for (const [what, said, damage] of UNREADABLE) {
+  test(`${what} is found, with and without a key`, async () => {
+    const root = await copy();
+    await damage(root, await segmentsOf(root));
+    for (const args of [[], ["--key", vkey]]) {
+      const { code, out } = await run(["verify", root, ...args]);
+      assert.equal(code, 1, out);
+      assert.match(out, said);
+    }
+  });
+}
+
 test("logs that are checked in a thread have the same findings", async () => {
   const changed = await copy();
   const [, second = ""] = await segmentsOf(changed);

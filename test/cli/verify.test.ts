@@ -160,6 +160,12 @@ const WRONG: readonly Case[] = [
     (root) => writeFile(join(root, `${OWN}/policies/index.json`), "{}"),
   ],
   [
+    "words as the key of the logs",
+    "log-key",
+    /^expected an Ed25519 private key/,
+    (root) => writeFile(join(root, "log-key"), "garbage", { mode: 0o600 }),
+  ],
+  [
     "a damaged event",
     `${FIRST}.jsonl`,
     /byte \d+: \d+ bytes are not a record/,

@@ -14,14 +14,30 @@ export function signerFor(log: string, key: Signer["privateKey"]): Signer {
   return signerOf(`${HOST}/default/${log}`, key);
 }
 
-/** The lines of one log of the organization `default`. */
-export async function linesOfLog(root: string, log: "audit" | "activity"): Promise<string[]> {
+interface LogFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly lines: readonly string[];
+}
+
+/** The files of one log of the organization `default`, oldest first. */
+async function filesOfLog(root: string, log: "audit" | "activity"): Promise<readonly LogFile[]> {
   const own = join(root, "organizations/default");
   const directory = log === "audit" ? join(own, "audit") : own;
   const pattern = log === "audit" ? /^\d+\.jsonl$/ : /^activity.*\.jsonl$/;
   const names = (await readdir(directory)).filter((name) => pattern.test(name)).sort();
-  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
-  return texts.flatMap((text) => text.split(/ ?\n/).filter((line) => line !== ""));
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(directory, name), "utf8");
+      const lines = text.split(/ ?\n/).filter((line) => line !== "");
+      return { name, bytes: Buffer.byteLength(text), lines };
+    }),
+  );
+}
+
+/** The lines of one log of the organization `default`. */
+export async function linesOfLog(root: string, log: "audit" | "activity"): Promise<string[]> {
+  return (await filesOfLog(root, log)).flatMap(({ lines }) => lines);
 }
 
 /** The signed checkpoint of a log at a size. */
@@ -45,7 +61,8 @@ export async function signLog(
   sizes: readonly number[] = [],
   lines?: readonly string[],
 ): Promise<void> {
-  const own = lines ?? (await linesOfLog(root, log));
+  const stored = await filesOfLog(root, log);
+  const own = lines ?? stored.flatMap(({ lines }) => lines);
   const directory = join(root, "organizations/default", `${log}-proof`);
   const levels = [Buffer.alloc(0)];
   const take = (level: number, hash: Buffer): void => {
@@ -60,6 +77,15 @@ export async function signLog(
   for (const [level, hashes] of levels.entries()) {
     await writeFile(join(directory, `hashes-${level}`), hashes, { mode: 0o600 });
   }
+  const last = stored.at(-1);
+  const starts: Record<string, number> = {};
+  let start = 0;
+  for (const { name, lines } of stored) {
+    starts[name] = start;
+    start += lines.length;
+  }
+  const position = { size: own.length, file: last?.name ?? "", offset: last?.bytes ?? 0, starts };
+  await writeFile(join(directory, "position.json"), JSON.stringify(position), { mode: 0o600 });
   const records = [...sizes, own.length].map(
     (size) => `${JSON.stringify({ note: noteAt(own, size, signerFor(log, key)) })}\n`,
   );

@@ -27,19 +27,31 @@ export async function followFiles(
   const { file, offset, starts } = tree.position ?? {
     ...{ file: oldest?.name ?? "", offset: 0, starts: {} },
   };
-  const at = parts.findIndex(({ name }) => name === file);
-  const known = parts[at];
-  if (known === undefined) throw new Contradiction(`${file} is missing, which was signed`);
-  if (known.end < offset) throw new Contradiction(`${file} is shorter than when it was signed`);
+  const known = requirePart(parts, { file, offset });
   const kept = new Map(Object.entries(starts).filter(([name]) => isIn(parts, name)));
   let last = { file, offset };
-  for (const part of parts.slice(at)) {
+  for (const part of parts.slice(parts.indexOf(known))) {
     if (!kept.has(part.name)) kept.set(part.name, tree.size);
     await addLines(files, tree, part, part === known ? offset : 0);
     last = { file: part.name, offset: part.end };
   }
   await tree.commit({ size: tree.size, ...last, starts: Object.fromEntries(kept) });
   return tree.sign(Math.min(tree.size, ...kept.values()));
+}
+
+/**
+ * The file of a log in which its tree continues.
+ *
+ * @throws Contradiction if it is missing, or shorter than before
+ */
+export function requirePart(
+  parts: readonly LogPart[],
+  { file, offset }: Pick<TreePosition, "file" | "offset">,
+): LogPart {
+  const known = parts.find(({ name }) => name === file);
+  if (known === undefined) throw new Contradiction(`${file} is missing, which was signed`);
+  if (known.end < offset) throw new Contradiction(`${file} is shorter than when it was signed`);
+  return known;
 }
 
 /** Makes leaves of the lines of a file from an offset on, which are synced first. */

@@ -50,6 +50,10 @@ export class TreeFiles implements TreeStore<TreePosition> {
     return join(this.directory, "checkpoints.jsonl");
   }
 
+  get position(): string {
+    return join(this.directory, "position.json");
+  }
+
   /** The file of a level's hashes. */
   hashes(level: number): string {
     return join(this.directory, `hashes-${level}`);
@@ -78,15 +82,14 @@ export class TreeFiles implements TreeStore<TreePosition> {
 
   /** @throws Error naming the file if it is damaged */
   async readPosition(): Promise<TreePosition | undefined> {
-    const path = join(this.directory, "position.json");
-    const value = await readSnapshot(this.#files, path);
+    const value = await readSnapshot(this.#files, this.position);
     if (value === undefined || isPosition(value)) return value;
-    throw damaged(path, "it is not a position in a log");
+    throw damaged(this.position, "it is not a position in a log");
   }
 
   async writePosition(position: TreePosition): Promise<void> {
     if (position.size === 0) await makeDurableDirectory(this.#files, this.directory, this.#root);
-    await writeSnapshot(this.#files, join(this.directory, "position.json"), position);
+    await writeSnapshot(this.#files, this.position, position);
   }
 
   /** The last signed checkpoint, as a note. */

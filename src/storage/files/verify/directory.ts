@@ -6,6 +6,7 @@ import { checkProofs, checkProofsInThread } from "./proof-thread.ts";
 import { VerifyReport } from "./report.ts";
 import { verifyEmails, verifyRoot, verifySnapshots } from "./snapshots.ts";
 import { verifyTree } from "./tree.ts";
+import { verifyTrees } from "./trees.ts";
 
 /** For fewer bytes than this, starting a thread takes longer than the work. */
 const WORTHWHILE_BYTES = 16 << 20;
@@ -28,7 +29,9 @@ export async function verifyDirectory(
   await verifyRoot(files, layout, report);
   const created: string[] = [];
   for (const id of ids) {
-    if (await verifySnapshots(files, layout, id, report)) created.push(id);
+    if (!(await verifySnapshots(files, layout, id, report))) continue;
+    created.push(id);
+    await verifyTrees(files, layout, id, report);
   }
   report.organizations = created.length;
   const job = evidence && { root: layout.root, ids: created, evidence };

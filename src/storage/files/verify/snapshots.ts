@@ -10,6 +10,7 @@ import { UndoQueue } from "../../undo-queue.ts";
 import { FileKeys } from "../keys.ts";
 import { PolicyRecords } from "../policy-index.ts";
 import { digestOf } from "../policy-texts.ts";
+import { readLogKey } from "../proof/log-key.ts";
 import { FileProviderOverrides } from "../providers.ts";
 import { FileRollouts } from "../rollouts.ts";
 import { FileSettings } from "../settings.ts";
@@ -35,6 +36,7 @@ export async function verifyRoot(
     const fault = secret && secretFault(secret);
     if (fault !== undefined) report.problem(layout.secret, fault);
   });
+  await report.reading(layout.logKey, () => readLogKey(files, layout));
   await report.reading(layout.unfinishedMove, async () => {
     if (!(await readFileIfAny(files, layout.unfinishedMove))) return;
     report.problem(layout.unfinishedMove, "a move into this directory is not finished");

@@ -12,6 +12,8 @@ import { systemFiles, type FileOperations } from "../../../../src/storage/file-o
 import { followFiles } from "../../../../src/storage/files/proof/follow-files.ts";
 import { logParts } from "../../../../src/storage/files/proof/log-sources.ts";
 import { TreeFiles, type TreePosition } from "../../../../src/storage/files/proof/tree-files.ts";
+import { VerifyReport } from "../../../../src/storage/files/verify/report.ts";
+import { verifyTrees } from "../../../../src/storage/files/verify/trees.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { newDirectory } from "../../../support/server-process.ts";
 
@@ -152,6 +154,9 @@ test("a tree that is cut off between any two steps goes on, and contradicts noth
     const files = cutAfter(steps);
     await fixture.follow(files).catch(() => {});
     isCut = files.isCut();
+    const report = new VerifyReport(fixture.layout.root);
+    await verifyTrees(systemFiles, fixture.layout, "default", report);
+    assert.deepEqual(report.problems, [], `step ${steps}`);
     await fixture.append(40);
     await fixture.follow();
     const sizes = await fixture.signed();

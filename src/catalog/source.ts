@@ -4,7 +4,7 @@
  * nor an outage of that server leaves the service without a catalog. Where several servers share that text,
  * one of them fetches it again, and the others read it.
  */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../core/config-error.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
@@ -77,8 +77,13 @@ export function readShippedCatalog(): Promise<CatalogDocument> {
 async function readDocument(path: string, called: string): Promise<CatalogDocument> {
   let text: string;
   try {
+    // A pipe would wait for a writer, and a device may never end.
+    if (!(await stat(path)).isFile()) {
+      throw new ConfigError(`CATALOG_SOURCE: ${called}: expected a file, found something else`);
+    }
     text = await readFile(path, "utf8");
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigError(`CATALOG_SOURCE: ${called} cannot be read (${code ?? "unknown reason"})`);
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -104,6 +105,18 @@ test("a file is read, and reported with its given path", async (t) => {
   assert.equal(nameIn(opened), "Own");
   assert.equal(opened.current().envelope.source, `file:${path}`);
   assert.equal(opened.current().envelope.contract_version, "0");
+});
+
+test("a pipe, a device and a directory stop the start at once", async (t) => {
+  const at = await folder(t);
+  const pipe = join(at, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  for (const path of [pipe, "/dev/zero", at]) {
+    await assert.rejects(openCatalog(path, new Copy(), silent), {
+      name: "ConfigError",
+      message: `CATALOG_SOURCE: "${path}": expected a file, found something else`,
+    });
+  }
 });
 
 test("a missing file stops the start and is named", async () => {

@@ -208,7 +208,8 @@ export class Turns {
     }, TURNS_BETWEEN);
   }
 
-  #count(party: Party, by: number): void {
+  #count(party: Party, by: 1 | -1): void {
+    this.#line.hold(party, by);
     const key = keyOf(party);
     const count = (this.#activeOf.get(key) ?? 0) + by;
     if (count > 0) this.#activeOf.set(key, count);

@@ -82,15 +82,17 @@ test("both limits hold: answers made at once, and answers of one user", async ()
   const { take, begun, end } = turnsWithRecord();
   for (const name of ["p a 1", "p a 2", "p a 3", "p b 1", "p b 2"]) take(name);
   await turnsOfTheLoop(6);
-  assert.deepEqual(begun, ["p a 1", "p a 2", "p b 1"]);
-  end("p a 1");
-  end("p a 1"); // a turn ends once
-  await turnsOfTheLoop(3);
-  assert.deepEqual(begun.slice(3), ["p a 3"]);
-  take("p c 1");
+  assert.deepEqual(begun, ["p a 1", "p b 1", "p a 2"]);
   end("p b 1");
+  end("p b 1"); // a turn ends once
   await turnsOfTheLoop(3);
-  assert.deepEqual(begun.slice(4), ["p b 2"]);
+  assert.deepEqual(begun.slice(3), ["p b 2"], "and not the third of one user");
+  end("p b 2");
+  await turnsOfTheLoop(3);
+  assert.deepEqual(begun.slice(4), [], "two of one user go on");
+  end("p a 1");
+  await turnsOfTheLoop(3);
+  assert.deepEqual(begun.slice(4), ["p a 3"]);
 });
 
 test("a user without free turns does not delay other users", async () => {
@@ -99,6 +101,25 @@ test("a user without free turns does not delay other users", async () => {
   await turnsOfTheLoop(4);
   take("p b 1");
   assert.deepEqual(begun, ["p a 1", "p a 2", "p b 1"]);
+});
+
+test("a group that holds turns waits behind one that holds none, also if its turns began at once", async () => {
+  const { take, begun, end } = turnsWithRecord({ atOnce: 2, atOnceOfOne: 1 });
+  for (const name of ["p a ada 1", "p a ben 1"]) {
+    take(name);
+    await turn();
+  }
+  for (const name of ["p a cyd 1", "p a cyd 2", "p b dan 1", "p b eve 1"]) take(name);
+  end("p a ada 1");
+  await turn();
+  assert.deepEqual(begun.slice(2), ["p b dan 1"]);
+  end("p a ben 1"); // now one group holds no turn, and the other one does
+  await turn();
+  assert.deepEqual(begun.slice(3), ["p a cyd 1"]);
+  end("p b dan 1");
+  end("p a cyd 1");
+  await turnsOfTheLoop(2);
+  assert.deepEqual(begun.slice(4).sort(), ["p a cyd 2", "p b eve 1"]);
 });
 
 /** Turns held by one reader each; the rates are bytes per check. */

@@ -10,6 +10,7 @@ import { ConfigError } from "./core/config-error.ts";
 import { createIds } from "./core/ids.ts";
 import { createLogWriter } from "./core/log-writer.ts";
 import { createLog, describeError, type Log } from "./core/log.ts";
+import { quoted } from "./core/setting-kinds.ts";
 import { clearInterval, setInterval } from "./core/timers.ts";
 import { DEMO_LIMITS, demoSettings } from "./demo/limits.ts";
 import { createWriteLimit } from "./demo/write-limit.ts";
@@ -143,19 +144,20 @@ function renewedDaily(served: Served, parts: ServiceParts, opened: CloseStack): 
 /** Says why an address cannot be used, in terms of the settings that name it. */
 function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   const { code } = error;
+  const shown = quoted(host);
   const told = (
     what: string,
     Kind: new (message: string, options: ErrorOptions) => Error = Error,
   ): Error => new Kind(`${what} (${code})`, { cause: error });
   if (code === "EADDRINUSE") {
-    return told(`PORT: ${port} of "${host}" is in use, stop what listens there or choose another`);
+    return told(`PORT: ${port} of ${shown} is in use, stop what listens there or choose another`);
   }
   if (code === "EACCES") {
-    return told(`PORT: this user may not listen on ${port} of "${host}", choose another`);
+    return told(`PORT: this user may not listen on ${port} of ${shown}, choose another`);
   }
   const isNoAddress = ["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"].includes(code ?? "");
   return isNoAddress
-    ? told(`HOST: "${host}" is not an address of this machine`, ConfigError)
+    ? told(`HOST: ${shown} is not an address of this machine`, ConfigError)
     : error;
 }
 

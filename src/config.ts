@@ -3,7 +3,7 @@
  * `process.env`. An invalid setting prevents the start.
  */
 import { ConfigError } from "./core/config-error.ts";
-import { withoutUserInfo } from "./core/setting-kinds.ts";
+import { quoted } from "./core/setting-kinds.ts";
 import { misspelledSettings } from "./misspelled-settings.ts";
 import { settingTable, type SettingRow } from "./setting-table.ts";
 
@@ -187,7 +187,6 @@ function build(read: (option: Option) => { name: string; given: string | undefin
 }
 
 function notUnderstood(name: string, row: SettingRow<unknown>, given: unknown): ConfigError {
-  const value = JSON.stringify(given) ?? `a ${typeof given}`;
-  const shown = row.isSecret ? "the value given" : withoutUserInfo(value);
+  const shown = row.isSecret ? "the value given" : quoted(given);
   return new ConfigError(`${name}: ${shown} is not understood, expected ${row.kind.accepts}`);
 }

@@ -30,15 +30,18 @@ export interface SettingRow<T> {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
+/** Longer names cannot be looked up, and longer paths cannot be opened. */
+const MAX_HOST_LENGTH = 255;
+const MAX_PATH_LENGTH = 4096;
 
 /** The settings by their options. */
 export const settingTable = {
   /** The address to listen on. */
-  host: setting("HOST", anyText, "127.0.0.1"),
+  host: setting("HOST", anyText(MAX_HOST_LENGTH), "127.0.0.1"),
   /** The port to listen on; 0, the default of an embedded service, picks a free one. */
   port: setting("PORT", integer(0, 65_535), "8080"),
   /** The directory for all stored data. */
-  dataDir: setting("DATA_DIR", anyText, "./data"),
+  dataDir: setting("DATA_DIR", anyText(MAX_PATH_LENGTH), "./data"),
   /** A PostgreSQL database that holds everything stored, in place of `dataDir`; see docs/scale.md. */
   databaseUrl: setting("DATABASE_URL", postgresUrl(), undefined, true),
   /** The most connections to that database, beside a quarter as many for searches. */
@@ -50,7 +53,7 @@ export const settingTable = {
   /** `off` answers 404 on `/api/public`. */
   publicSurface: setting("PUBLIC_SURFACE", choice(["open", "off"]), "open"),
   /** The secret that signs tokens; if absent, generated once and stored in `dataDir/secret`. */
-  jwtSecret: setting("JWT_SECRET", anyText, undefined, true),
+  jwtSecret: setting("JWT_SECRET", anyText(), undefined, true),
   /** The lifetime of a token, in hours. */
   jwtExpiryHours: setting("JWT_EXPIRY_HOURS", hours(), "24"),
   /** Origins whose pages may call the API, `*` for any; see `corsPagesDev`. */
@@ -64,13 +67,13 @@ export const settingTable = {
   /** The server's address in documents; made from `host` and `port` if absent. */
   baseUrl: setting("BASE_URL", httpUrl(), undefined),
   /** Reported unchanged. */
-  environment: setting("ENVIRONMENT", anyText, "development"),
+  environment: setting("ENVIRONMENT", anyText(), "development"),
   /** Reported unchanged. */
-  edition: setting("EDITION", anyText, "community"),
+  edition: setting("EDITION", anyText(), "community"),
   /** Creates this admin at start if no such user exists; never changes one. */
-  adminEmail: setting("ADMIN_EMAIL", anyText, undefined),
+  adminEmail: setting("ADMIN_EMAIL", anyText(), undefined),
   /** That admin's password. */
-  adminPassword: setting("ADMIN_PASSWORD", anyText, undefined, true),
+  adminPassword: setting("ADMIN_PASSWORD", anyText(), undefined, true),
   /** The most open connections; the process needs as many file descriptors, and some more. */
   maxConnections: setting("MAX_CONNECTIONS", integer(16, 1_000_000), "10000"),
   /** The largest request body, inflated if it is gzip. */
@@ -90,11 +93,11 @@ export const settingTable = {
   /** The seconds between two signed checkpoints of a log that grows; 0 signs none. */
   checkpointSeconds: setting("CHECKPOINT_SECONDS", integer(0, 86_400), "0"),
   /** The Ed25519 key that signs checkpoints, as PKCS#8 PEM or the path of a file with it. */
-  logSigningKey: setting("LOG_SIGNING_KEY", anyText, undefined, true),
+  logSigningKey: setting("LOG_SIGNING_KEY", anyText(), undefined, true),
   /** The key before it, which signs the first checkpoint of the new key too. */
-  logSigningKeyPrevious: setting("LOG_SIGNING_KEY_PREVIOUS", anyText, undefined, true),
+  logSigningKeyPrevious: setting("LOG_SIGNING_KEY_PREVIOUS", anyText(), undefined, true),
   /** A file that gets a copy of every checkpoint; it should be on a disk of another machine. */
-  checkpointFile: setting("CHECKPOINT_FILE", anyText, undefined),
+  checkpointFile: setting("CHECKPOINT_FILE", anyText(MAX_PATH_LENGTH), undefined),
   /** An http or https URL that every checkpoint is posted to, such as that of a witness. */
   checkpointUrl: setting("CHECKPOINT_URL", requestUrl(), undefined, true),
   /** How many days audit events are kept; 0 keeps them all. */

@@ -11,8 +11,19 @@ export interface Kind<T> {
   readonly textOf: (value: unknown) => string | undefined;
 }
 
-/** Any text, unchanged. */
-export const anyText: Kind<string> = { accepts: "text", parse: (given) => given, textOf: stringOf };
+/** Text that is not blank, unchanged. */
+export function anyText(maximum = Infinity): Kind<string> {
+  const bound = maximum === Infinity ? "" : ` of at most ${maximum} characters`;
+  return {
+    accepts: `text${bound} that is not blank`,
+    textOf: stringOf,
+    parse: (given) => (isBlank(given) || given.length > maximum ? undefined : given),
+  };
+}
+
+function isBlank(given: string): boolean {
+  return given.trim() === "";
+}
 
 function stringOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
@@ -172,14 +183,19 @@ export function catalogSource(): Kind<string> {
     accepts: "embed, the path of a file, or an http or https URL",
     textOf: stringOf,
     parse(given) {
+      if (isBlank(given)) return undefined;
       if (!/^[a-z][a-z\d+.-]*:\/\//i.test(given)) return given;
       return /^https?:/i.test(given) && URL.canParse(given) ? given : undefined;
     },
   };
 }
 
-/** Makes a text safe to quote in a message: removes the user-info of its URLs, which may contain a secret. */
-export function withoutUserInfo(given: string): string {
+const MAX_QUOTED = 200;
+
+/** Quotes an invalid value in a message: shortened, and without the user-info of URLs, which may contain a secret. */
+export function quoted(given: unknown): string {
+  const value = JSON.stringify(given) ?? `a ${typeof given}`;
   // Up to the last `@`: in an invalid URL a bare slash may be part of the password.
-  return given.replace(/\/\/[^\s,"]*@/g, "//…@");
+  const shown = value.replace(/\/\/[^\s,"]*@/g, "//…@");
+  return shown.length > MAX_QUOTED ? `${shown.slice(0, MAX_QUOTED)}…"` : shown;
 }

@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError } from "../core/config-error.ts";
 import { Conflict } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
+import { quoted } from "../core/setting-kinds.ts";
 import { draftUser } from "./draft.ts";
 import { isEmail } from "./email.ts";
 import type { UserStore } from "./store.ts";
@@ -28,8 +29,8 @@ export async function ensureFirstAdmin(
   { users, passwords, now, ids }: FirstAdminServices,
 ): Promise<boolean> {
   if (!isEmail(email)) {
-    const given = JSON.stringify(email);
-    throw new ConfigError(`ADMIN_EMAIL: ${given} is not understood, expected an email address`);
+    const expected = "expected an email address";
+    throw new ConfigError(`ADMIN_EMAIL: ${quoted(email)} is not understood, ${expected}`);
   }
   try {
     checkNewPassword(password, "ADMIN_PASSWORD");

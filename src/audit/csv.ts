@@ -8,7 +8,7 @@ const COLUMNS = Object.keys(auditEvent.properties) as readonly (keyof AuditEvent
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 /**
  * Positions where a spreadsheet could begin a cell with a formula. A formula begins with one of `=+-@`;
- * some spreadsheets also accept their full-width forms. A cell can begin at the start of a text, and
+ * some spreadsheets also accept their full-width and small forms. A cell can begin at the start of a text, and
  * after a semicolon, a tab or a line break: locales whose separator is not the comma split a line there.
  * Quotes in the middle of a cell do not prevent the split. Importers drop spaces, quotes and invisible
  * characters before a formula, so the pattern skips them. It does not skip separators: each separator
@@ -16,9 +16,9 @@ const NEEDS_QUOTES = /[",;\t\r\n]/;
  */
 const FORMULA_AHEAD =
   // oxlint-disable-next-line no-control-regex -- importers drop a NUL before a formula
-  /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\p{DI}\u2800\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
+  /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\p{DI}\u2800\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b])/gu;
 const SEPARATORS = ";\t\r\n";
-const FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20";
+const FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b";
 /** The characters that may stand between a separator and a formula: the first class of `FORMULA_AHEAD`. */
 // oxlint-disable-next-line no-control-regex -- importers drop a NUL before a formula
 const INVISIBLE = /["\p{Z}\p{Cf}\p{DI}\u2800\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/u;

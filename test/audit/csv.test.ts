@@ -67,6 +67,7 @@ for (const [text, wanted] of [
   ["\rx", '"\'\rx"'],
   ["\n=1", `"'\n'=1"`],
   ["\uff1d1+1", "'\uff1d1+1"],
+  ...[..."\ufe62\ufe63\ufe66\ufe6b"].map((small) => [`${small}1`, `'${small}1`] as const),
   ["\ufe0f=1", "'\ufe0f=1"],
   ["\u034f\u3164+1", "'\u034f\u3164+1"],
   ["\u2800@1", "'\u2800@1"],
@@ -171,7 +172,7 @@ for (const separators of [",", ";", "\t", ",;\t"]) {
 
 test("a long text becomes the same cell as in one piece", () => {
   const unit = fc.constantFrom(
-    ...'",;\t\r\n =+-@\uff1d\uff20aé\0\u00a0\u200b',
+    ...'",;\t\r\n =+-@\uff1d\uff20\ufe66aé\0\u00a0\u200b',
     "\u{e0001}",
     "x".repeat(5_000),
     " ".repeat(9_000),

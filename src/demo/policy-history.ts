@@ -1,6 +1,6 @@
 /** The history of the example policy: two weeks of work, with one mistake and its rollback. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
-import type { PolicyDocument } from "../policies/evaluate.ts";
+import type { PolicyDocument } from "../policies/rules.ts";
 import { examine } from "../policies/examine.ts";
 import { isWeekend, POLICY_CHANGES, readDemoFile, type ToldChange } from "./company.ts";
 

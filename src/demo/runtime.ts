@@ -1,7 +1,8 @@
 /** The behaviour of a runtime: it decides each command by its copy of the policy. */
 import { MINUTE_MS } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
+import { evaluate, type Verdict } from "../policies/evaluate.ts";
+import type { PolicyDocument } from "../policies/rules.ts";
 import { TooMuchWork, StepBudget } from "../policies/step-budget.ts";
 import type { Heartbeat } from "../fleet/schema.ts";
 import { MACHINES, type DemoMachine } from "./company.ts";

@@ -1,7 +1,8 @@
 /** Decides an attempt by the policy on this machine, and makes the event that reports it. */
 import { redactEvent } from "../audit/redaction/redact.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
+import { evaluate, type Verdict } from "../policies/evaluate.ts";
+import type { PolicyDocument } from "../policies/rules.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
 import type { Attempt } from "./attempt.ts";
 import { fitted } from "./fitted.ts";

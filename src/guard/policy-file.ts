@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync } from "node:fs";
 import { join } from "node:path";
-import type { PolicyDocument } from "../policies/evaluate.ts";
+import type { PolicyDocument } from "../policies/rules.ts";
 import { ownershipFault } from "./directory.ts";
 import { openRegular, readOpened } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";

@@ -2,7 +2,7 @@
  * The values of an audit event that a rule can match. Browsers load this too, so it must not import
  * the YAML library.
  */
-import type { Command } from "./evaluate.ts";
+import type { Command } from "./rules.ts";
 import { trimmed } from "./trimmed.ts";
 
 /** The fields of an event that a draft uses. */

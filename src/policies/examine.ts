@@ -1,13 +1,8 @@
 import { parseDocument } from "./document.ts";
 import type { DraftEvent } from "./draft-event.ts";
 import { draftRules, type RuleDrafts } from "./draft-rule.ts";
-import {
-  type Command,
-  evaluate,
-  type PolicyDocument,
-  type Rule,
-  type Verdict,
-} from "./evaluate.ts";
+import { evaluate, type Verdict } from "./evaluate.ts";
+import type { Command, PolicyDocument, Rule } from "./rules.ts";
 import { Problems } from "./problems.ts";
 import type { DraftEffect, Mode, PolicyProblem } from "./schema.ts";
 import {

@@ -25,15 +25,8 @@ import {
   testSchema,
 } from "./document-schema.ts";
 import type { Aliases } from "./document-nodes.ts";
-import {
-  type CommandPattern,
-  decisionOf,
-  evaluate,
-  type RuleMatch,
-  type PolicyDocument,
-  type PolicyTest,
-  type Rule,
-} from "./evaluate.ts";
+import { decisionOf, evaluate } from "./evaluate.ts";
+import type { CommandPattern, RuleMatch, PolicyDocument, PolicyTest, Rule } from "./rules.ts";
 import { GLOB_FIELDS, type GlobField } from "./glob-fields.ts";
 import { globOf, matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";

@@ -4,14 +4,8 @@
  * in question denied and once as if every one of them allowed. The decision counts if both are equal, since then it
  * is the same for every value.
  */
-import {
-  type Command,
-  evaluate,
-  type PolicyDocument,
-  type Rule,
-  type RuleMatch,
-  type Verdict,
-} from "../policies/evaluate.ts";
+import { evaluate, type Verdict } from "../policies/evaluate.ts";
+import type { Command, PolicyDocument, Rule, RuleMatch } from "../policies/rules.ts";
 import { type GlobField, globFields } from "../policies/glob-fields.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import {

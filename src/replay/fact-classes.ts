@@ -3,7 +3,7 @@
  * patterns: two executors that match the same patterns get the same decisions.
  */
 import { MARK } from "../audit/redaction/values.ts";
-import { type PolicyDocument, type RuleMatch } from "../policies/evaluate.ts";
+import type { PolicyDocument, RuleMatch } from "../policies/rules.ts";
 import { GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import type { StepBudget } from "../policies/step-budget.ts";

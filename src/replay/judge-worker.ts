@@ -1,7 +1,7 @@
 /** The thread of one replay: takes rows of the audit log, and answers each message with one of its own. */
 import { parentPort } from "node:worker_threads";
 import { examine } from "../policies/examine.ts";
-import type { PolicyDocument } from "../policies/evaluate.ts";
+import type { PolicyDocument } from "../policies/rules.ts";
 import type { PolicyProblem } from "../policies/schema.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
 import { eachRow } from "./recorded-row.ts";

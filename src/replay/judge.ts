@@ -2,7 +2,8 @@
  * Decides recorded commands by one or two documents. Equal commands are decided once, and so are commands and other facts
  * that no rule in question can tell apart. Memory is bounded, and the decisions are exact in any case.
  */
-import type { PolicyDocument, Verdict } from "../policies/evaluate.ts";
+import type { Verdict } from "../policies/evaluate.ts";
+import type { PolicyDocument } from "../policies/rules.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { type Decide, deciderOf } from "./decider.ts";
 import { type FactClass, FactClasses, matchesOf } from "./fact-classes.ts";

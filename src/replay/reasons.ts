@@ -1,5 +1,5 @@
 import { MARK } from "../audit/redaction/values.ts";
-import type { Command } from "../policies/evaluate.ts";
+import type { Command } from "../policies/rules.ts";
 
 /** The fields that an event may lack, or that may contain a mark in place of a secret. */
 export const DOUBTFUL_FIELDS = ["command", "capability", "executor", "resource"] as const;

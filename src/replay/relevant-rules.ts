@@ -5,7 +5,7 @@
  */
 import { type Form, splitAtSpace, WrittenForm } from "../policies/command-form.ts";
 import { splitCommand } from "../policies/command-parts.ts";
-import type { CommandPattern, Rule } from "../policies/evaluate.ts";
+import type { CommandPattern, Rule } from "../policies/rules.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import { COMPARISON_STEPS, type StepBudget } from "../policies/step-budget.ts";
 import type { RecordedCommand } from "./reasons.ts";

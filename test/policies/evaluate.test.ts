@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import {
-  type Command,
-  type CommandPattern,
-  evaluate as evaluateWithin,
-  type RuleMatch,
-  type PolicyDocument,
-  type Rule,
-} from "../../src/policies/evaluate.ts";
+import { evaluate as evaluateWithin } from "../../src/policies/evaluate.ts";
+import type {
+  Command,
+  CommandPattern,
+  RuleMatch,
+  PolicyDocument,
+  Rule,
+} from "../../src/policies/rules.ts";
 import { GLOB_FIELDS, globFields } from "../../src/policies/glob-fields.ts";
 import { globOf, matchesGlob as matchesWithin } from "../../src/policies/glob.ts";
 import { COMPARISON_STEPS, StepBudget } from "../../src/policies/step-budget.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Rule } from "../../src/policies/evaluate.ts";
+import type { Rule } from "../../src/policies/rules.ts";
 import { COMPARISON_STEPS, StepBudget } from "../../src/policies/step-budget.ts";
 import { RelevantRules } from "../../src/replay/relevant-rules.ts";
 

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { examine } from "../../src/policies/examine.ts";
-import { evaluate, type PolicyDocument } from "../../src/policies/evaluate.ts";
+import { evaluate } from "../../src/policies/evaluate.ts";
+import type { PolicyDocument } from "../../src/policies/rules.ts";
 import { StepBudget, TooMuchWork } from "../../src/policies/step-budget.ts";
 import { MOST_NAMES, Tally } from "../../src/replay/tally.ts";
 import {

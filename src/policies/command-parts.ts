@@ -101,6 +101,8 @@ class Splitter {
     } catch (error) {
       if (!(error instanceof Unsplittable)) throw error;
       this.#splitRoughly(text, found, "incomplete or unusual syntax");
+      // In nested texts, each layer would be scanned three times.
+      if (level === 0) this.#scanPieces(text, found);
     }
   }
 
@@ -111,10 +113,13 @@ class Splitter {
     });
   }
 
-  /** Finds commands for deny rules: in the pieces of the text, and in those that are shell texts by themselves. */
   #splitRoughly(text: string, found: Found, doubt: string): void {
     this.#doubts.raise(doubt);
     roughCommands(text, found);
+  }
+
+  /** Finds commands for deny rules in the pieces of a text that are shell texts by themselves. */
+  #scanPieces(text: string, found: Found): void {
     this.#work.spend(SPLIT_STEPS * text.length);
     for (const piece of text.split(/[;\n]/)) {
       if (piece.length === text.length) return;

@@ -106,21 +106,25 @@ function isOneWord({ raw, bare }: Word): boolean {
   return bare === undefined || ONE_WORD.test(raw);
 }
 
-function examinePrintf([, first, name, ...more]: readonly Word[], doubts: ShellDoubts): boolean {
-  if (!first) return true;
-  if (first.raw === "-v" && NAME.test(name?.raw ?? "")) {
-    doubts.set(name?.raw ?? "");
-    return isPlainFormat(more[0], more.length > 1);
+/**
+ * Examines the format of `printf`, which sets variables by `-v` and `%n`. A word that a shell could split, or take for an
+ * option, may hold both.
+ */
+function examinePrintf(words: readonly Word[], doubts: ShellDoubts): boolean {
+  let at = 1;
+  if (words[at]?.raw === "-v" && NAME.test(words[at + 1]?.raw ?? "")) {
+    doubts.set(words[at + 1]?.raw ?? "");
+    at += 2;
   }
-  if (first.raw === "--") return isPlainFormat(name, more.length > 0);
-  if (isUncertain(first) ? !beginsPlainly(first) : first.value.startsWith("-v")) return false;
-  return isPlainFormat(first, name !== undefined);
-}
-
-/** Whether a format of `printf` sets no variable, as `%n` does with the variable that an argument names. */
-function isPlainFormat(format: Word | undefined, hasArguments: boolean): boolean {
-  if (!format || !hasArguments) return true;
-  return !isUncertain(format) && !/%[^%A-Za-z]*[hlLjzt]*n/.test(format.value.replaceAll("%%", ""));
+  const isBehindOptions = words[at]?.raw === "--";
+  if (isBehindOptions) at++;
+  const format = words[at];
+  if (!format) return true;
+  if (!isBehindOptions && !beginsPlainly(format)) return false;
+  if (!isOneWord(format) || isPattern(format)) return false;
+  const hasArguments = at + 1 < words.length;
+  if (isUncertain(format)) return !hasArguments;
+  return !hasArguments || !/%[^%A-Za-z]*[hlLjzt]*n/.test(format.value.replaceAll("%%", ""));
 }
 
 function examineRead(words: readonly Word[], doubts: ShellDoubts): boolean {

@@ -234,6 +234,7 @@ class ShellScanner extends RedirectionReader {
     let assignments: Word[] | undefined;
     let redirections: Redirections | undefined;
     let redirection = "";
+    let writing = "";
     let start = begin;
     let end = this.at;
     if (first !== undefined) {
@@ -243,6 +244,7 @@ class ShellScanner extends RedirectionReader {
     for (this.skipSpace(); ; this.skipSpace()) {
       if (this.isRedirection()) {
         redirection = this.redirection((redirections ??= { inputs: [], outputs: [] }));
+        if (redirection !== "<") writing = redirection;
       } else if (this.#isAtEnd()) {
         break;
       } else if (words.length === 1 && !assignments && this.text[this.at] === "(") {
@@ -259,9 +261,9 @@ class ShellScanner extends RedirectionReader {
     }
     const source = redirection === "" ? this.text.slice(start, end) : undefined;
     const { inputs = NONE, outputs = NONE } = redirections ?? {};
-    // A redirection without a command still creates or empties a file.
-    const isBare = words.length === 0 && redirection !== "" && outputs.length === 0;
-    if (isBare) words.push(plainWord(redirection));
+    // A redirection of output without a command still creates or empties a file.
+    const isBare = words.length === 0 && writing !== "" && outputs.length === 0;
+    if (isBare) words.push(plainWord(writing));
     this.report({ words, assignments: assignments ?? NONE, inputs, outputs, source });
   }
 }

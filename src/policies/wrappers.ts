@@ -115,7 +115,7 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
       const attached = value.replace(/^-(?:[iv0]*S|-split-string=?)/, "");
       const script = [{ raw, value: attached, bare }, ...words.slice(at + 1)];
       // Its escapes and variables differ from those of a shell.
-      const isPlain = script.every((word) => /^[\w \t\n./=-]*$/.test(word.value));
+      const isPlain = script.every((word) => /^[\w \t./=-]*$/.test(word.value));
       return scriptOf(script, { isUnclear: at > 1 || !isPlain });
     }
     if (!isOption && !value.includes("=")) break;

@@ -286,6 +286,9 @@ export const HARMLESS: readonly string[] = [
   "git status \"$(cat <<'EOF'\nfix: a (b)\n\nEnd (c).\nEOF\n)\"",
   "MESSAGE='fix(api): a'; ls",
   "DEBIAN_FRONTEND=noninteractive git status",
+  "printf -- '---\\n'; printf -- '- %s\\n' a",
+  "printf -v x '%s' a; ls",
+  'echo "$(<VERSION)"; x=$(<VERSION)',
   "RUST_LOG=a=debug git status",
 ];
 
@@ -502,6 +505,17 @@ export const DOUBTFUL: readonly string[] = [
   "x=%n; printf a$x PATH; ls",
   "printf -v x 'a%n' PATH; ls",
   "printf -- 'a%n' PATH; ls",
+  "printf -v x -v 'a[$(pwn)]' 1",
+  "printf -v x -v PATH /evil; ls",
+  "printf -v x -vPATH /dir; ls",
+  "printf -v x -- 'a%n' PATH; ls",
+  "y='-v a[$(pwn)] 1'; printf -v x $y",
+  "x='%n PATH'; printf a$x; ls",
+  "x='%n PATH'; printf -- $x; ls",
+  "x='%n PATH'; printf -v z $x; ls",
+  'y=-vPATH; printf -v x "$y" /evil; ls',
+  "printf a{,%n,PATH}; ls",
+  "printf -vPATH /evil; ls",
   // Bash takes the second dollar sign for the beginning of an expansion.
   'echo "$$("\'`pwn`\'")"',
   'echo "$${x"\'`pwn`\'"}"',

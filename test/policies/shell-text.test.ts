@@ -1,12 +1,8 @@
 /* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  evaluate,
-  type Command,
-  type PolicyDocument,
-  type Rule,
-} from "../../src/policies/evaluate.ts";
+import { evaluate } from "../../src/policies/evaluate.ts";
+import type { Command, PolicyDocument, Rule } from "../../src/policies/rules.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
 import { DOUBTFUL, EVASIONS, HARMLESS } from "./command-lines.ts";
 
@@ -157,7 +153,15 @@ test("each command of a text has its own provider, apart from the first, whose p
   assert.equal(decide(policy, "git status; ls", { provider: "git" }).rule, null);
   assert.equal(decide(policy, "git status; curl x", { provider: "git" }).rule, "curl");
   assert.equal(decide(policy, "g status", { provider: "git" }).rule, "git");
-  for (const text of ["git; ls", '"git" status; ls', "g status; ls", "g $(ls)"]) {
+  for (const text of [
+    "PATH=/evil git status; PATH=/evil ls",
+    "HOME=/x git log; HOME=/x ls",
+    "> ~/x git log; > ~/x ls",
+    "git; ls",
+    '"git" status; ls',
+    "g status; ls",
+    "g $(ls)",
+  ]) {
     assert.equal(decide(policy, text, { provider: "git" }).rule, null, text);
   }
 });

@@ -1,5 +1,6 @@
 import { MARK } from "../audit/redaction/values.ts";
 import type { Command } from "../policies/rules.ts";
+import { trimmed } from "../policies/trimmed.ts";
 
 /** The fields that an event may lack, or that may contain a mark in place of a secret. */
 export const DOUBTFUL_FIELDS = ["command", "capability", "executor", "resource"] as const;
@@ -28,7 +29,7 @@ export function doubtAbout(
   field: DoubtfulField,
 ): NotReplayable | undefined {
   const value = event[field];
-  const isBlank = value === undefined || (field === "command" && value.trim() === "");
+  const isBlank = value === undefined || (field === "command" && trimmed(value) === "");
   if (isBlank) return `${field}_missing`;
   if (field !== "command" && field !== "resource") return undefined;
   return value.includes(MARK) ? `${field}_redacted` : undefined;

@@ -8,6 +8,7 @@ import { splitCommand } from "../policies/command-parts.ts";
 import type { CommandPattern, Rule } from "../policies/rules.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import { COMPARISON_STEPS, type StepBudget } from "../policies/step-budget.ts";
+import { trimmed } from "../policies/trimmed.ts";
 import type { RecordedCommand } from "./reasons.ts";
 
 /** Positions of rules in a list. */
@@ -58,7 +59,7 @@ export class RelevantRules {
     const providers: Lists<Glob> = new Map();
     const prefixes: Lists<readonly string[]> = new Map();
     const listed = (pattern: CommandPattern): Listed<unknown> => {
-      if ("exact" in pattern) return list(this.#exact, pattern.exact.trim(), (text) => text);
+      if ("exact" in pattern) return list(this.#exact, trimmed(pattern.exact), (text) => text);
       if ("glob" in pattern) return list(globs, pattern.glob, globOf);
       return list(prefixes, splitAtSpace(pattern.prefix).join(" "), splitAtSpace);
     };
@@ -92,7 +93,7 @@ export class RelevantRules {
 
   /** The rules that can decide a command whose text is known. */
   for({ command = "", provider }: RecordedCommand): Relevant {
-    const text = command.trim();
+    const text = trimmed(command);
     const found = new Set<number>(); // beside those of `#always`, which may be thousands
     let isByProvider = this.#isAlwaysByProvider;
     const add = (rules: Positions): void => {

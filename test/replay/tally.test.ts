@@ -409,6 +409,25 @@ test("commands that no rule looks at are decided alike, apart from texts that ca
   );
 });
 
+test("space that shells read as a part of a word makes another command", () => {
+  const document: NaiveDocument = {
+    ...ALLOW_ALL,
+    rules: [
+      { id: "no-push", effect: "deny", match: { commands: [{ prefix: "git push" }] } },
+      { id: "no-echo", effect: "deny", match: { commands: [{ exact: "echo \\" }] } },
+    ],
+  };
+  const others = ["\u00a0git push", "git push\u00a0", "\vgit push", "\u3000", "echo \\\n"];
+  for (const list of [["git push", "echo \\", ...others], [...others, "git push", "echo \\"]]) {
+    const { examples } = replayed(
+      document,
+      list.map((command) => eventOf({ command })),
+    );
+    const denied = examples.map(({ event }) => event.command);
+    assert.deepEqual(denied.toSorted(), ["echo \\", "git push"]);
+  }
+});
+
 test("facts whose values run into each other are different commands", () => {
   const document: NaiveDocument = {
     ...ALLOW_ALL,

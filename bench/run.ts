@@ -53,7 +53,7 @@ const SUITES: Readonly<Record<string, () => Promise<boolean | void>>> = {
   portal: () => measurePortal(directory, rounds),
   guard: () => measureGuard(directory),
   replay: () => measureReplay(directory),
-  searches: () => measureSearches(directory),
+  searches: () => measureSearches(directory, full),
   waiters: () => measureWaiters(directory),
   proof: () => measureProof(directory, full, rounds),
 };

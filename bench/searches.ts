@@ -1,6 +1,6 @@
 /**
- * Measures queries of 1,000,000 events by HTTP, over PostgreSQL and over files, and how much longer events wait to be
- * stored while costly ones run.
+ * Measures queries of 1,000,000 events by HTTP, in the full run of 10,000,000, over PostgreSQL and over files, and how
+ * much longer events wait to be stored while costly ones run.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import type { Started } from "./processes.ts";
 import { table } from "./report.ts";
 import { median, quantile } from "./statistics.ts";
 
-const EVENTS = 1_000_000;
+const EVENTS = { short: 1_000_000, full: 10_000_000 };
 const AGAIN = 4;
 const QUIET_MS = 5_000;
 const SEARCHING_MS = 20_000;
@@ -27,6 +27,7 @@ const DAYS = "audit/histogram?from=2026-08-01T00:00:00Z&to=2026-12-01T00:00:00Z&
 const QUERIES: readonly (readonly [name: string, path: string, isCostly?: true])[] = [
   ["newest page", "audit"],
   ["page at offset 500,000", "audit?offset=500000"],
+  ["dashboard", "dashboard"],
   ["denied", "audit?decision=DENIED"],
   ["rare provider, denied, ci", `audit?provider=${rareProvider}&decision=DENIED&consumer=ci`],
   ["one executor", `audit?executor=${encodeURIComponent(executor)}`],
@@ -39,22 +40,30 @@ const QUERIES: readonly (readonly [name: string, path: string, isCostly?: true])
   ["executors with an asterisk", "audit?executor=user2*&wildcards=executor", true],
   ["histogram of all days", DAYS],
   ["histogram of all days, one provider", `${DAYS}&provider=kubernetes`, true],
+  ["export of all denied", "audit/export?decision=DENIED"],
 ];
 
+/** An answer: how long it took, and whether it was refused because it would take too long. */
+interface Asked {
+  readonly ms: number;
+  readonly isRefused: boolean;
+}
+
 interface Measured {
-  readonly queries: readonly { readonly first: number; readonly again: number }[];
+  readonly queries: readonly (readonly Asked[])[];
   readonly alone: readonly number[];
   readonly beside: readonly number[];
   readonly searches: number;
 }
 
 /** Measures and prints two tables. */
-export async function measureSearches(directory: string): Promise<void> {
+export async function measureSearches(directory: string, isFull: boolean): Promise<void> {
+  const events = isFull ? EVENTS.full : EVENTS.short;
   const own = join(directory, "searches");
   // The database runs as another user, who must be able to pass through.
   mkdirSync(own, { mode: 0o711 });
   const history = join(own, "history");
-  writeHistory(history, { events: EVENTS });
+  writeHistory(history, { events });
   const measured: Measured[] = [];
   for (const engine of ENGINES) {
     const server = await startContestant(engine, { directory: own, history });
@@ -64,16 +73,15 @@ export async function measureSearches(directory: string): Promise<void> {
       await server.stop();
     }
   }
-  report(measured);
+  report(measured, events);
 }
 
 async function measureOne(server: Started): Promise<Measured> {
   const queries = [];
   for (const [, path] of QUERIES) {
-    const first = await ask(server, path);
-    const times: number[] = [];
-    for (let i = 0; i < AGAIN; i++) times.push(await ask(server, path));
-    queries.push({ first, again: median(times) });
+    const asked: Asked[] = [];
+    for (let i = 0; i <= AGAIN; i++) asked.push(await ask(server, path));
+    queries.push(asked);
   }
   await ingestDuring(server, () => sleep(QUIET_MS)); // warms up
   const alone = await ingestDuring(server, () => sleep(QUIET_MS));
@@ -92,23 +100,27 @@ async function measureOne(server: Started): Promise<Measured> {
   return { queries, alone, beside, searches };
 }
 
-async function ask({ url }: Started, path: string): Promise<number> {
+async function ask({ url }: Started, path: string): Promise<Asked> {
   const { status, ms } = await timed(`${url}/api/public/${path}`);
-  if (status !== 200) throw new Error(`${path} was answered with ${status}`);
-  return ms;
+  if (status !== 200 && status !== 503) throw new Error(`${path} was answered with ${status}`);
+  return { ms, isRefused: status === 503 };
 }
 
-function report(measured: readonly Measured[]): void {
+function report(measured: readonly Measured[], events: number): void {
   const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
+  const cell = (asked: readonly Asked[]): string =>
+    ms(median(asked.map((one) => one.ms))) + (asked.some((one) => one.isRefused) ? " (503)" : "");
   const rows = QUERIES.map(([name], at) => [
     name,
-    ...measured.flatMap(({ queries }) => [
-      ms(queries[at]?.first ?? Number.NaN),
-      ms(queries[at]?.again ?? Number.NaN),
-    ]),
+    ...measured.flatMap(({ queries }) => {
+      const [first, ...again] = queries[at] ?? [];
+      return [cell(first ? [first] : []), cell(again)];
+    }),
   ]);
   const columns = ENGINES.flatMap((engine) => [`${engine}: first, ms`, `median of ${AGAIN}, ms`]);
-  console.log(`\n### Queries of 1,000,000 events\n\n${table(["Query", ...columns], rows)}\n`);
+  console.log(
+    `\n### Queries of ${events.toLocaleString("en")} events\n\n${table(["Query", ...columns], rows)}\n`,
+  );
   const ingest = measured.map(({ alone, beside, searches }, at) => [
     ENGINES[at] ?? "",
     `${ms(quantile(alone, 0.5))} / ${ms(quantile(alone, 0.99))} ms`,

@@ -418,7 +418,10 @@ test("space that shells read as a part of a word makes another command", () => {
     ],
   };
   const others = ["\u00a0git push", "git push\u00a0", "\vgit push", "\u3000", "echo \\\n"];
-  for (const list of [["git push", "echo \\", ...others], [...others, "git push", "echo \\"]]) {
+  for (const list of [
+    ["git push", "echo \\", ...others],
+    [...others, "git push", "echo \\"],
+  ]) {
     const { examples } = replayed(
       document,
       list.map((command) => eventOf({ command })),

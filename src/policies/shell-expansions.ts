@@ -24,6 +24,8 @@ export abstract class ExpansionReader {
   protected readonly doubts: ShellDoubts;
   protected at = 0;
   protected depth: number;
+  /** The number of double quotes that began inside other double quotes. */
+  protected innerQuotes = 0;
 
   constructor(text: string, found: Found, doubts: ShellDoubts, depth: number) {
     this.text = text;
@@ -151,7 +153,11 @@ export abstract class ExpansionReader {
     } else {
       this.at++;
       const name = this.match(VARIABLE)?.[0];
-      if (name === undefined) return word.add("$");
+      if (name === undefined) {
+        // Bash puts the entries of a list in front of what follows it: of `{a,$}{x@P}` it makes `${x@P}`.
+        if (!isQuoted && /[,}]/.test(next ?? "")) this.doubts.raise("a dollar sign in braces");
+        return word.add("$");
+      }
       // In double quotes, Bash looks for the end of a `$(` or `${` that begins with the second dollar sign.
       if (name === "$" && this.isAt(OPENS)) this.doubts.raise("$$ before a bracket");
     }
@@ -168,12 +174,16 @@ export abstract class ExpansionReader {
     const operation = this.match(OPERATION)?.[0];
     if (operation === undefined) this.doubts.raise("an unusual expansion of a variable");
     const isPattern = operation !== undefined && /^[#%]/.test(operation);
+    const isReplacement = operation?.startsWith("/") === true;
     for (let char = this.text[this.at]; char !== "}"; char = this.text[this.at]) {
       const next = this.text[this.at + 1];
       const isSubstitution = (char === "<" || char === ">") && next === "(";
       // Shells read quotes inside of a quoted expansion in different ways.
       const isUnclear = isQuoted && (char === "'" || (char === '"' && !isPattern));
       if (isSubstitution || isUnclear) throw new Unsplittable();
+      // Bash looks for the second slash with a simpler reader, which takes `#` in `$(…)` for a comment.
+      if (isReplacement && char === "$" && next === "(")
+        this.doubts.raise("a substitution in a replacement");
       this.#skipPiece(isQuoted);
     }
     this.at++;
@@ -186,8 +196,10 @@ export abstract class ExpansionReader {
     const char = this.text[this.at];
     if (char === undefined) throw new Unsplittable();
     if (char === "\\") this.at += 2;
-    else if (char === '"') this.#doubleQuoted(ignored);
-    else if (char === "'" && !isQuoted) this.#singleQuoted();
+    else if (char === '"') {
+      if (isQuoted) this.innerQuotes++;
+      this.#doubleQuoted(ignored);
+    } else if (char === "'" && !isQuoted) this.#singleQuoted();
     else if (char === "$") {
       // In `"$(…)"`, Bash takes these quotes away, and evaluates what was in them.
       if (this.text[this.at + 1] === "'") this.doubts.raise("$'…' in an expansion");
@@ -204,6 +216,7 @@ export abstract class ExpansionReader {
       if (this.at >= this.text.length) throw new Unsplittable();
     }
     const content = this.text.slice(start + 1, this.at++);
+    if (isQuoted && content.includes('"')) this.innerQuotes++;
     if (isQuoted && content.includes('\\"')) this.doubts.raise("quotes in back-ticks"); // shells differ
     if (content.includes("\\\n")) this.doubts.raise("a continued line in back-ticks"); // removed in comments too
     const escapes = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;

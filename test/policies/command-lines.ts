@@ -290,4 +290,6 @@ export const HARMLESS: readonly string[] = [
   "printf -v x '%s' a; ls",
   'echo "$(<VERSION)"; x=$(<VERSION)',
   "RUST_LOG=a=debug git status",
+  'echo "${x#"$y"/}" $ {a,b} "{a,$}" \'{a,$}\' a$',
+  'x=${y/a/"$(ls)"}; ls',
 ];

@@ -248,6 +248,19 @@ export const DOUBTFUL: readonly string[] = [
   "cat <((ls)\ncat <<'E'\n)\npwn\nE\n)",
   "ls | tee >((ls)\ncat <<'E'\n)\npwn\nE\n)",
   "x=<((ls)\ncat <<E\n)\npwn\nE\n); ls",
+  // Bash makes words of braces before it reads the expansions and quotes in them.
+  "x='$(pwn)'; cat {a,$}{x@P}",
+  "x='$(pwn)'; cat {$,}{x@P}",
+  "x='$(pwn)'; cat {a,{b,c$}}{x@P}",
+  "x='$(pwn)'; for f in {a,$x$}{x@P}; do ls; done",
+  "x='$(pwn)'; echo $(cat {a,$}{x@P})",
+  "x='a[$(pwn)]'; cat {a,$}[x]",
+  'cat {"${x#"a,\'"}"\'$(pwn)\'\\\'}"}"',
+  'cat {a,"${x%%"b,\'"}"\'$(pwn)\'\\\'}"}"',
+  'cat {"a`echo "b"`",c}',
+  // Bash looks for the second slash with a reader that knows no here-documents, and takes `#` for a comment too often.
+  "x=a; echo ${x/$(cat <<'E'\n'\nE\n)'A)/B$(pwn)'/c}",
+  "x=a; echo ${x/$(echo ${y%% #*})'\nA)/B$(pwn)'/c}",
   // Here-documents in substitutions.
   "echo $(cat <<'E'\nEls); pwn\nE\n)",
   "echo $(cat <<E\nEND); pwn\nE\n)",

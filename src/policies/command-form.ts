@@ -13,7 +13,7 @@ export interface Form {
 }
 
 /** The variable in which Bash puts the number of a file, as in `{name}> file`. It is no word of the command. */
-const FILE_VARIABLE = /^\{[A-Za-z_]\w*\}$/;
+const FILE_VARIABLE = /^\{[A-Za-z_]\w*(?:\[[^]*\])?\}$/;
 const BRACES = /^\{([^{}]*,[^{}]*)\}$/;
 
 /** The words of a command without their quotes. */

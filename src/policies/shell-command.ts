@@ -46,7 +46,8 @@ export function isReserved(word: string): boolean {
   return beginsReserved[word.charCodeAt(0)] === 1 && RESERVED.has(word);
 }
 
-const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=/;
+/** The subscript of an element may contain other ones, as in `x[y[0]]=1`. */
+const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^]*\])?\+?=/;
 
 /** The `NAME=` at the beginning of a text, if there is one. */
 export function assignmentIn(text: string): string | undefined {

@@ -79,7 +79,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       }),
     },
   ],
-  ["bash", { acts: false, innersOf: shellCommand(BASH) }],
+  ...["bash", "rbash"].map((name) => shell(name, BASH)),
   ...["sh", "dash", "ash"].map((name) => shell(name, POSIX)),
   ...["zsh", "ksh", "mksh"].map((name) => shell(name, OTHER)),
 ]);

@@ -148,6 +148,10 @@ export const EVASIONS: readonly string[] = [
   "[[ a; git push ]]",
   "echo @(a|b); git push",
   "git push\n)",
+  "x[y[0]]=1 git push",
+  "x[y[0]]+=(1) git push",
+  "{x[0]}> out git push",
+  "rbash -c 'git push'",
   "ls; git push; echo 'open",
 ];
 

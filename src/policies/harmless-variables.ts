@@ -14,7 +14,7 @@ const KNOWN = new Set([
   ...["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "SOURCE_DATE_EPOCH"],
   ...["NEXT_TELEMETRY_DISABLED", "DO_NOT_TRACK", "HOMEBREW_NO_AUTO_UPDATE"],
   // Names that scripts give to their own values.
-  ...["A", "B", "C", "I", "J", "N", "X", "Y", "FOO", "BAR", "BAZ", "BASE", "BRANCH", "COMMIT"],
+  ...["_", "A", "B", "C", "I", "J", "N", "X", "Y", "FOO", "BAR", "BAZ", "BASE", "BRANCH", "COMMIT"],
   ...["SHA", "HASH", "TAG", "VERSION", "NAME", "FILE", "FILES", "DIR", "DEST", "SRC", "OUT"],
   ...["OUTPUT", "RESULT", "RES", "MSG", "MESSAGE", "COUNT", "TOTAL", "URL", "LINE", "STATUS"],
 ]);

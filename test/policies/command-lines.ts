@@ -294,6 +294,8 @@ export const HARMLESS: readonly string[] = [
   "printf -v x '%s' a; ls",
   'echo "$(<VERSION)"; x=$(<VERSION)',
   "RUST_LOG=a=debug git status",
+  "for _ in 1 2 3; do ls; done",
+  "read -r a _ < in.txt",
   'echo "${x#"$y"/}" $ {a,b} "{a,$}" \'{a,$}\' a$',
   'x=${y/a/"$(ls)"}; ls',
 ];

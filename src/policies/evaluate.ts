@@ -81,8 +81,10 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
       } else denying = at;
     }
   };
-  // A given provider says nothing about the programs behind the first one, whose assignments they may repeat.
-  const given = assignmentIn(first ?? "") || /[<>]/.test(first ?? "") ? first : (provider ?? first);
+  // A given provider says nothing about the programs behind the first one, whose assignments they may repeat. A first
+  // word with a variable or a pattern may be another program when it is repeated.
+  const isPlain = !assignmentIn(first ?? "") && !/[<>$`*?[]/.test(first ?? "");
+  const given = isPlain ? (provider ?? first) : first;
   let allowing = permissions.length;
   let isEachAllowed = true;
   let isEmpty = true;

@@ -162,6 +162,8 @@ test("each command of a text has its own provider, apart from the first, whose p
     '"git" status; ls',
     "g status; ls",
     "g $(ls)",
+    "$x status; x=ls; $x .",
+    "g* status; g* .",
   ]) {
     assert.equal(decide(policy, text, { provider: "git" }).rule, null, text);
   }

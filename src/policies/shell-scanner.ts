@@ -21,6 +21,9 @@ const TIME_OPTIONS = /(?:[ \t]+-p)?(?:[ \t]+--)?(?![^\s;&|()<>])/y;
 /** A range from capital to small letters, or back: Bash makes a backslash and a back-tick of it, among others. */
 const MIXED_RANGE = /\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])/;
 
+/** Bash uses two of these characters as marks in its own texts, where they take the meaning of the next character away. */
+const CONTROL = /(?![\t\n])\p{Cc}/u;
+
 /** By character code: 1 if the character ends a simple command. */
 const isEnd = new Uint8Array(128);
 for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
@@ -35,6 +38,7 @@ for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
 export function scanShell(text: string, found: Found, doubts: ShellDoubts): void {
   // Programs other than Bash take a carriage return for space.
   if (text.includes("\0") || text.includes("\r")) throw new Unsplittable();
+  if (CONTROL.test(text)) doubts.raise("a control character");
   if (text.includes("..") && MIXED_RANGE.test(text.replaceAll("\\\n", ""))) {
     doubts.raise("a range of letters in braces");
   }

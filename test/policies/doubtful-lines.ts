@@ -261,6 +261,10 @@ export const DOUBTFUL: readonly string[] = [
   // Bash looks for the second slash with a reader that knows no here-documents, and takes `#` for a comment too often.
   "x=a; echo ${x/$(cat <<'E'\n'\nE\n)'A)/B$(pwn)'/c}",
   "x=a; echo ${x/$(echo ${y%% #*})'\nA)/B$(pwn)'/c}",
+  // Characters that Bash uses as marks in its own texts.
+  'echo "\\\u0001\\$(pwn)"',
+  'x=a; echo "${x#"\\\u0001\\$(pwn)"}"',
+  "cat \u007f",
   // Here-documents in substitutions.
   "echo $(cat <<'E'\nEls); pwn\nE\n)",
   "echo $(cat <<E\nEND); pwn\nE\n)",

@@ -125,9 +125,9 @@ export function isExpandable({ raw, bare }: Word): boolean {
   return bare !== undefined || raw.startsWith("{");
 }
 
-/** The words that a shell may make of a word. One that begins with a double quote stays one word. */
+/** The words that a shell may make of a word. One that begins with a double quote stays one word, apart from `"$@"`. */
 export function expandedWords(word: Word): readonly Word[] {
-  const isOne = !isExpandable(word) || word.raw.startsWith('"');
+  const isOne = !isExpandable(word) || (word.raw.startsWith('"') && word.raw !== '"$@"');
   return isOne ? [word] : expansionOf(word).map(plainWord);
 }
 

@@ -152,6 +152,8 @@ export const EVASIONS: readonly string[] = [
   "x[y[0]]+=(1) git push",
   "{x[0]}> out git push",
   "rbash -c 'git push'",
+  '"$@" env git push',
+  'xargs "$@" nice git push',
   "ls; git push; echo 'open",
 ];
 

@@ -241,6 +241,7 @@ test("a rule for declarations allows no value that an array evaluates once more"
     "declare -a x=$e'($(pwn))'",
     "declare PS4='$(pwn)'; ls",
     "export RANDOM='a[$(pwn)]'",
+    "export SECONDS='a[$(pwn)]'",
   ]) {
     assert.equal(decide(declaring, line).decision, "DENIED", line);
   }

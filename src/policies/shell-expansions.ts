@@ -8,10 +8,12 @@ export const MAX_SHELL_DEPTH = 32;
 
 const OPENS = /(?:\\\n)*[$({[]/y;
 const VARIABLE = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]/y;
-/** The parameter in `${…}`; an exclamation mark would be an indirection. */
-const PARAMETER = /#?(?:[A-Za-z_]\w*|\d+|[@*#?$-])/y;
+/** The parameter in `${…}`; an exclamation mark would be an indirection. Of arrays, only that of exit codes is plain. */
+const PARAMETER = /#?(?:PIPESTATUS\[(?:\d+|[@*])\]|[A-Za-z_]\w*|\d+|[@*#?$-])/y;
 /** The operations on a parameter that set and evaluate nothing. */
 const OPERATION = /(?=\})|:[ \t]*-?\d+(?::[ \t]*-?\d+)?(?=\})|:?[-+?]|##?|%%?|\/[/#%]?|\^\^?|,,?/y;
+/** A quote, or an expansion with a bracket. */
+const NESTED = /["'`]|\$[({"']/y;
 /** Arithmetic with numbers alone. Bash evaluates a variable in it once more: with `x='a[$(cmd)]'`, `$((x))` runs `cmd`. */
 const NUMBERS = /\$\(\([\d\s+*/%-]*\)\)/y;
 /** A text in `$'…'` whose escapes all shells with such quotes decode in the same way. */
@@ -24,8 +26,6 @@ export abstract class ExpansionReader {
   protected readonly doubts: ShellDoubts;
   protected at = 0;
   protected depth: number;
-  /** The number of double quotes that began inside other double quotes. */
-  protected innerQuotes = 0;
 
   constructor(text: string, found: Found, doubts: ShellDoubts, depth: number) {
     this.text = text;
@@ -173,17 +173,16 @@ export abstract class ExpansionReader {
     if (!parameter) throw new Unsplittable(); // `${ cmd; }` runs a command in new versions of Bash
     const operation = this.match(OPERATION)?.[0];
     if (operation === undefined) this.doubts.raise("an unusual expansion of a variable");
-    const isPattern = operation !== undefined && /^[#%]/.test(operation);
-    const isReplacement = operation?.startsWith("/") === true;
+    const isPattern = operation !== undefined && /^[#%/^,]/.test(operation);
     for (let char = this.text[this.at]; char !== "}"; char = this.text[this.at]) {
       const next = this.text[this.at + 1];
       const isSubstitution = (char === "<" || char === ">") && next === "(";
       // Shells read quotes inside of a quoted expansion in different ways.
       const isUnclear = isQuoted && (char === "'" || (char === '"' && !isPattern));
       if (isSubstitution || isUnclear) throw new Unsplittable();
-      // Bash looks for the second slash with a simpler reader, which takes `#` in `$(…)` for a comment.
-      if (isReplacement && char === "$" && next === "(")
-        this.doubts.raise("a substitution in a replacement");
+      // Bash reads a pattern several times, with simpler readers that find other ends of quotes and substitutions.
+      if (isPattern && this.isAt(NESTED))
+        this.doubts.raise("quotes in the pattern of an expansion");
       this.#skipPiece(isQuoted);
     }
     this.at++;
@@ -196,10 +195,8 @@ export abstract class ExpansionReader {
     const char = this.text[this.at];
     if (char === undefined) throw new Unsplittable();
     if (char === "\\") this.at += 2;
-    else if (char === '"') {
-      if (isQuoted) this.innerQuotes++;
-      this.#doubleQuoted(ignored);
-    } else if (char === "'" && !isQuoted) this.#singleQuoted();
+    else if (char === '"') this.#doubleQuoted(ignored);
+    else if (char === "'" && !isQuoted) this.#singleQuoted();
     else if (char === "$") {
       // In `"$(…)"`, Bash takes these quotes away, and evaluates what was in them.
       if (this.text[this.at + 1] === "'") this.doubts.raise("$'…' in an expansion");
@@ -216,9 +213,8 @@ export abstract class ExpansionReader {
       if (this.at >= this.text.length) throw new Unsplittable();
     }
     const content = this.text.slice(start + 1, this.at++);
-    if (isQuoted && content.includes('"')) this.innerQuotes++;
-    if (isQuoted && content.includes('\\"')) this.doubts.raise("quotes in back-ticks"); // shells differ
-    if (content.includes("\\\n")) this.doubts.raise("a continued line in back-ticks"); // removed in comments too
+    // Shells take other escapes away, and the reader of braces in Bash ends double quotes at those in back-ticks.
+    if (/["'\\]/.test(content)) this.doubts.raise("quotes in back-ticks");
     const escapes = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
     this.inner(content.includes("\\") ? content.replace(escapes, "$1") : content);
     word.addDynamic(this.text.slice(start, this.at));

@@ -13,9 +13,6 @@ for (const char of "\\'\"$`") classes[char.charCodeAt(0)] = QUOTING;
 for (const char of ";&|()<>") classes[char.charCodeAt(0)] = OPERATOR;
 for (const char of " \t\n") classes[char.charCodeAt(0)] = SPACE;
 
-/** A brace that does not begin an expansion. */
-const BRACE = /(?<!\$)\{|\\\$\{/;
-
 /** Adds the rules for words to those for quotes and expansions. `shell-scanner.ts` adds those for commands. */
 export abstract class WordReader extends ExpansionReader {
   /** Skips blanks, comments and line feeds. */
@@ -47,7 +44,7 @@ export abstract class WordReader extends ExpansionReader {
    * @throws Unsplittable if no word begins here
    */
   protected word(): Word {
-    const { text, at: start, innerQuotes } = this;
+    const { text, at: start } = this;
     let from = start;
     let word: WordBuilder | undefined;
     for (;;) {
@@ -71,10 +68,6 @@ export abstract class WordReader extends ExpansionReader {
     const raw = text.slice(start, this.at);
     if (!word) return plainWord(raw);
     if (this.at > from) word.add(text.slice(from, this.at));
-    // Bash makes several words of braces before it reads `"${x#"a,b"}"` as a whole: it ends the quotes at the second one.
-    if (this.innerQuotes > innerQuotes && BRACE.test(raw)) {
-      this.doubts.raise("quotes in quotes beside braces");
-    }
     return { raw, value: word.value, bare: word.isDynamic ? word.bare : undefined };
   }
 

@@ -319,4 +319,11 @@ export const DOUBTFUL: readonly string[] = [
   "[[ a == b* ]]",
   "[[ a",
   "[ $x -eq 1 ]",
+  'echo ${x#"}"} a',
+  'echo "${x#"$y"/}"',
+  "echo ${x%'a'} ${x^^`ls`}",
+  'x=${y/a/"$(ls)"}; ls',
+  "x=${y//${z%a}/b}; ls",
+  "echo `date '+%Y'`",
+  "ls | cat; echo ${PIPESTATUS[$x]} ${PIPESTATUS[a[0]]}",
 ];

@@ -29,8 +29,12 @@ export async function holdSocket(path: string): Promise<(() => Promise<void>) | 
   return () => new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Whether a process of this machine listens on a path; in doubt `true`. */
-export async function isHeld(path: string): Promise<boolean> {
+/**
+ * Whether a process of this machine listens on a path; in doubt `true`. `undefined` if the path is too long: versions of
+ * Node cut it, and find nothing there. The owner may have listened by a shorter path to the same directory.
+ */
+export async function isHeld(path: string): Promise<boolean | undefined> {
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) return undefined;
   const socket = connect(path);
   try {
     await once(socket, "connect");

@@ -11,8 +11,9 @@
  * rename comes before the removal, so one of the two processes always sees the other.
  *
  * Whether an owner lives is asked by its process number. The number of another container's process means nothing
- * here, even if both have one host name, so every owner listens on a socket, from before its lock is linked until
- * after it is removed.
+ * here, even if both have one host name, and a container may show a boot of its own. So every owner listens on a
+ * socket, from before its lock is linked until after it is removed, and counts as dead only if no process listens
+ * there.
  */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -96,7 +97,9 @@ async function stateOf(
 ): Promise<"alive" | "dead" | "unknown"> {
   if (owner.host !== self.host) return "unknown";
   let lives = await isAlive(owner, self);
-  if (lives === undefined && owner.listens) lives = await isHeld(layout.lockSocket(owner.token));
+  // A container may show another boot, or no `/proc`. So the socket must agree before an owner counts as dead.
+  if (lives !== true && owner.listens)
+    lives = (await isHeld(layout.lockSocket(owner.token))) ?? lives;
   if (lives === undefined) return "unknown";
   return lives ? "alive" : "dead";
 }

@@ -25,8 +25,8 @@ export async function ownIdentity(): Promise<ProcessIdentity> {
 }
 
 /**
- * Whether a process of this host is still running; `undefined` for one of another PID namespace, whose number is
- * another process here. In doubt the answer is true: a lock that is kept too long is a nuisance, but a lock that is
+ * Whether a process of this host is still running; `undefined` for one of another PID namespace, or where this
+ * process cannot read its own: the number may be another process here. In doubt the answer is true: a lock that is kept too long is a nuisance, but a lock that is
  * taken over too early costs data.
  */
 export async function isAlive(
@@ -34,7 +34,7 @@ export async function isAlive(
   self: ProcessIdentity,
 ): Promise<boolean | undefined> {
   if (differ(owner.boot, self.boot)) return false;
-  if (differ(owner.namespace, self.namespace)) return undefined;
+  if (owner.namespace !== null && owner.namespace !== self.namespace) return undefined;
   if (!processExists(owner.pid)) return false;
   const { started, isZombie } = await startOf(owner.pid);
   if (isZombie) return false;

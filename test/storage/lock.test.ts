@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import test, { type TestContext } from "node:test";
 import { systemFiles } from "../../src/storage/file-operations.ts";
@@ -173,6 +173,33 @@ test("the lock of another container of this host is kept while its owner lives",
   await assertOneOwner(layout);
   await lock.release();
   assert.deepEqual(await readdir(layout.root), []);
+});
+
+test("a lock is kept while its owner listens, whatever boot or number a container shows", async (t) => {
+  const layout = await directory(t);
+  const lock = await acquire(layout);
+  for (const change of [
+    { boot: "another" },
+    { started: "1" },
+    { namespace: null, pid: 4_194_305 },
+  ]) {
+    await moveToAnotherContainer(layout, { namespace: undefined, ...change });
+    await assert.rejects(acquire(layout), /is in use by process/, JSON.stringify(change));
+    assert.match(String(await ownerOf(systemFiles, layout)), /^process \d+ on host/);
+  }
+  await lock.release();
+});
+
+test("the lock of another container is refused by a path that is too long for its socket", async (t) => {
+  const layout = await directory(t);
+  const lock = await acquire(layout);
+  await moveToAnotherContainer(layout);
+  const long = new Layout(join(layout.root, "..", `${basename(layout.root)}-${"a".repeat(90)}`));
+  await symlink(layout.root, long.root);
+  t.after(() => rm(long.root));
+  await assert.rejects(acquire(long), /cannot be told from another container/);
+  assert.match(String(await ownerOf(systemFiles, long)), /^process \d+ on host/);
+  await lock.release();
 });
 
 test("the lock of another container is refused, with the way out, if its owner has no socket", async (t) => {

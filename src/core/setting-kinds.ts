@@ -192,10 +192,17 @@ export function catalogSource(): Kind<string> {
 
 const MAX_QUOTED = 200;
 
-/** Quotes an invalid value in a message: shortened, and without the user-info of URLs, which may contain a secret. */
+/** The scheme and the slashes at the start of a URL, in quotes. */
+const URL_START = /^"?(?:[a-z][a-z\d+.-]*:(?=[/\\]))?[/\\]*/i;
+
+/** Quotes an invalid value in a message: shortened, and without the user-info and the query of a URL, which may be secret. */
 export function quoted(given: unknown): string {
-  const value = JSON.stringify(given) ?? `a ${typeof given}`;
-  // Up to the last `@`: in an invalid URL a bare slash may be part of the password.
-  const shown = value.replace(/\/\/[^\s,"]*@/g, "//…@");
+  let shown = JSON.stringify(given) ?? `a ${typeof given}`;
+  // Up to the last `@`: in an invalid URL a slash, a space, a comma or a quote may be part of the password.
+  const at = shown.lastIndexOf("@");
+  if (/[:/\\]/.test(shown.slice(0, Math.max(at, 0)))) {
+    shown = `${URL_START.exec(shown)?.[0] ?? ""}…${shown.slice(at)}`;
+  }
+  shown = shown.replace(/\?[^]*(?=")/, "?…");
   return shown.length > MAX_QUOTED ? `${shown.slice(0, MAX_QUOTED)}…"` : shown;
 }

@@ -19,6 +19,14 @@ test("a text may be as long as its kind says", () => {
 
 test("a quoted value is short, and has no password", () => {
   assert.equal(quoted("postgres://ada:a/b@host"), '"postgres://…@host"');
+  for (const password of ["hun,ter2", "hun ter2", 'hun"ter2', "hun@ter2", "hun?ter2"]) {
+    for (const start of ["https://", "https:/", "https:", "//", "", "https:\\\\"]) {
+      const shown = quoted(`${start}ada:${password}@host:99999/x`);
+      assert.match(shown, /^"(?:https:)?[/\\]*…@host:99999\/x"$/);
+    }
+  }
+  assert.equal(quoted("https://host/x?token=hunter2"), '"https://host/x?…"');
+  assert.equal(quoted("ada@host"), '"ada@host"');
   assert.equal(quoted("x".repeat(198)), `"${"x".repeat(198)}"`);
   assert.equal(quoted("x".repeat(199)), `"${"x".repeat(199)}…"`);
   assert.equal(

@@ -38,9 +38,13 @@ export async function fetchText(
 }
 
 /** The URL without user-info; unchanged if it has none. */
+export function withoutUser(url: string): string {
+  return splitCredentials(url).address;
+}
+
+/** The URL as everyone may see it: without user-info and query, either of which can be a credential. */
 export function reportedUrl(url: string): string {
-  const { address, authorization } = splitCredentials(url);
-  return authorization === undefined ? url : address;
+  return withoutUser(url).replace(/[?#].*$/s, "?…");
 }
 
 class Refused extends Error {}

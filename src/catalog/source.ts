@@ -13,7 +13,7 @@ import { ROOT } from "../core/root.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
 import { isObject } from "../core/validate.ts";
 import { parseCatalog, type CatalogDocument } from "./document.ts";
-import { fetchText, reportedUrl, type FetchLimits } from "./fetch.ts";
+import { fetchText, reportedUrl, withoutUser, type FetchLimits } from "./fetch.ts";
 import { viewOf, type Catalog, type CatalogView } from "./view.ts";
 
 /** Stores one text for the next start. */
@@ -97,6 +97,8 @@ async function readDocument(path: string, called: string): Promise<CatalogDocume
 class FetchedCatalog implements OpenCatalog {
   readonly #url: string;
   readonly #shownUrl: string;
+  /** Names the URL in the copy, so that the copy of another URL is not used. */
+  readonly #keptUrl: string;
   readonly #copy: CatalogCopy;
   readonly #log: Log;
   readonly #limits: CatalogLimits;
@@ -108,6 +110,7 @@ class FetchedCatalog implements OpenCatalog {
   private constructor(url: string, copy: CatalogCopy, log: Log, limits: CatalogLimits) {
     this.#url = url;
     this.#shownUrl = reportedUrl(url);
+    this.#keptUrl = withoutUser(url);
     this.#copy = copy;
     this.#log = log;
     this.#limits = limits;
@@ -158,7 +161,7 @@ class FetchedCatalog implements OpenCatalog {
     if (text === this.#text) return;
     this.#show(parseCatalog(text), text);
     try {
-      await this.#copy.write(`${JSON.stringify({ url: this.#shownUrl, text })}\n`);
+      await this.#copy.write(`${JSON.stringify({ url: this.#keptUrl, text })}\n`);
     } catch (error) {
       this.#warn("the catalog's copy could not be kept", error);
     }
@@ -183,7 +186,7 @@ class FetchedCatalog implements OpenCatalog {
   async #readCopy(): Promise<{ document: CatalogDocument; text: string } | undefined> {
     try {
       const kept: unknown = JSON.parse((await this.#copy.read()) ?? "null");
-      if (!isObject(kept) || kept["url"] !== this.#shownUrl) return undefined;
+      if (!isObject(kept) || kept["url"] !== this.#keptUrl) return undefined;
       const text = String(kept["text"]);
       return { document: parseCatalog(text), text };
     } catch (error) {

@@ -204,7 +204,7 @@ async function source(own: App): Promise<string> {
 test("a catalog from a URL is stored, and used if the URL fails at a later start", async (t) => {
   const answer = { text: JSON.stringify(SMALL) };
   const place = await serve(t, answer);
-  const catalogSource = `http://ada:hunter2@${place}`;
+  const catalogSource = `http://ada:hunter2@${place}?sig=hunter2`;
   const lines: string[] = [];
   const settings = {
     catalogSource,
@@ -212,11 +212,11 @@ test("a catalog from a URL is stored, and used if the URL fails at a later start
     writeLog: (line: string) => lines.push(line),
   };
   const own = await start(t, settings as object);
-  assert.equal(await source(own), `url:http://${place}`);
+  assert.equal(await source(own), `url:http://${place}?…`);
   answer.text = "";
   await own.restart();
   assert.equal((await own.get("/api/public/capabilities")).body.total, 3);
-  assert.equal(await source(own), `url:http://${place}`);
+  assert.equal(await source(own), `url:http://${place}?…`);
   assert.ok(lines.some((line) => line.includes('"warn"') && /catalog/i.test(line)));
   answer.text = "[1]";
   await own.restart();

@@ -1,5 +1,7 @@
 /** The rules that an organization adds by its settings: secret texts, and endings of names of secrets. */
 import { BadInput } from "../../core/errors.ts";
+import { SETS } from "./places.ts";
+import { ASSIGNS, CLOSED, DEFAULT, LABELS, OPTION_GAP, WHOLE } from "./rules.ts";
 import { LOOSE_VALUE, type RedactionRule, VALUE, valueAt } from "./shapes.ts";
 
 /** A setting of an organization. */
@@ -70,16 +72,24 @@ function literalRule(text: string): RedactionRule {
   return { id: "literal", keywords: [], literal: text, pattern, matches: [], ignores: [] };
 }
 
+/** The forms in which the rules for all organizations read a value behind a name of theirs. */
 function nameRules(name: string): readonly RedactionRule[] {
-  const closed = String.raw`${escaped(name)}(?![\w-])\\?["']?`;
+  const ending = `${escaped(name)}(?![\\w-])`;
+  const before = String.raw`[\w.-]{0,80}`;
   const rule = (place: string, values: string): RedactionRule => ({
     ...valueAt("name", [name], place, [], [], values),
     isWhole: true,
   });
   return [
-    rule(`${closed}=(?![=~])`, VALUE),
-    rule(String.raw`${closed}(?:\s{1,4}=\s{1,4}|\s?:\s{0,4}(?=\\?["'])|:\s{1,4})`, LOOSE_VALUE),
-    rule(String.raw`(?<=(?<![\w-])--?[\w.-]{0,64})${escaped(name)}\s{1,4}(?!-)`, VALUE),
+    rule(
+      ending,
+      String.raw`(?:\+?=(?<=${ASSIGNS}(?:\s{1,4}|=)["']${before}\+?=)(?<whole>${WHOLE})|:?[-=](?<=\$\{${before}:?[-=])(?<secret>${DEFAULT})(?=\})|${CLOSED}\+?=(?![=~])${VALUE})`,
+    ),
+    rule(ending + LABELS, LOOSE_VALUE),
+    rule(
+      String.raw`${ending}(?:(?<=(?<![\w-])--?${before})${OPTION_GAP}|(?<=${SETS}\s{1,4}${before})\s{1,4})`,
+      VALUE,
+    ),
   ];
 }
 

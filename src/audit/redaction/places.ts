@@ -6,6 +6,8 @@ import { isSecretValue } from "./values.ts";
 const WORD = String.raw`\s{1,4}(?:"[^"\n]{1,80}"|'[^'\n]{1,80}'|[^\s;&|"'-][^\s;&|"']{0,80})`;
 const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
 const NAME = String.raw`[\w.-]{0,60}(?:key|token|secret|password|passwd|pwd|credentials?)\b`;
+/** Commands that set the variable after them. */
+export const SETS = String.raw`(?<![\w-])(?:setx|setenv|set-environment|set\s{1,4}-{1,2}\w{0,10}x\w{0,10}|env)`;
 /** A PIN of a card or a phone. The pins of a board have smaller numbers. */
 const PIN = /^\d{4,6}$/;
 /** A user and a password, the end of base64, or letters between digits: names have digits at one place. */
@@ -16,7 +18,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "set-variable",
     ["setx ", "setenv ", "set-environment ", "set -", "env "],
-    String.raw`(?<![\w-])(?:setx|setenv|set-environment|set\s{1,4}-{1,2}\w{0,10}x\w{0,10}|env)\s{1,4}${NAME}\s{1,4}`,
+    String.raw`${SETS}\s{1,4}${NAME}\s{1,4}`,
     ["setx API_TOKEN abc", "set -gx GITHUB_TOKEN abc", "ENV DB_PASSWORD hunter2"],
     ["set -x", "setx PATH abc", "env API_KEY=$X make"],
   ),

@@ -21,10 +21,18 @@ const SUFFIX =
 /** A name that ends in a secret word; the group `name` is the whole name. */
 const SECRET_NAME = String.raw`${SECRET_WORD}(?<=(?<name>[\w.-]{1,80}))${SUFFIX}(?![\w-])`;
 /** The end of a quoted or indexed name. */
-const CLOSED = String.raw`\\?["']?\]?`;
+export const CLOSED = String.raw`\\?["']?\]?`;
 const GAP = String.raw`(?:\s|\\\n){1,8}`;
+/** Between an option and its value, in a command or in a list. */
+export const OPTION_GAP = String.raw`(?:${GAP}(?!-)|\\?["']\s?,\s?(?=\\?["'](?!-)))`;
+/** Between a name and its value in a document. */
+export const LABELS = String.raw`${CLOSED}(?:\s{1,4}=\s{1,4}|\s{0,4}=>\s{0,4}(?=["'])|\s?:\s{0,4}(?=\\?["'])|\s?:\s{1,4})`;
+/** The value of an assignment that is one word in quotes. */
+export const WHOLE = String.raw`[^\s"'\x60$(][^"'\x60$(]{0,4096}`;
+/** The value that stands for a variable without one. */
+export const DEFAULT = String.raw`[^\s"'\x60$(){}]{1,4096}`;
 /** Commands and options before an assignment that is one word. */
-const ASSIGNS = String.raw`(?:(?<![\w-])(?:env|export|declare|typeset|readonly|local)(?:\s{1,4}-\w{1,10}){0,3}|\b(?:docker|podman|nerdctl|kubectl|oc)\b[^\n;|&]{0,200}\s-e|--(?:env|build-arg|set|set-string|from-literal)|\s-var)`;
+export const ASSIGNS = String.raw`(?:(?<![\w-])(?:env|export|declare|typeset|readonly|local)(?:\s{1,4}-\w{1,10}){0,3}|\b(?:docker|podman|nerdctl|kubectl|oc)\b[^\n;|&]{0,200}\s-e|--(?:env|build-arg|set|set-string|from-literal)|\s-var)`;
 const SCHEMES =
   "bearer|basic|token|digest(?!\\s{1,4}\\w{1,20}=)|apikey|api-key|negotiate|ntlm|bot|splunk|oauth|dpop|genie-?key|snowflake|key|sso-key|ssws";
 
@@ -126,7 +134,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "option-value",
     keywords: SECRET_WORDS.concat("--pat"),
     pattern: new RegExp(
-      String.raw`(?:${SECRET_WORD}\d?|--pat)(?![\w-])(?=\s|\\\n|\\?["']\s?,)${NAMES_SECRET}(?<=(?<![\w-])--?(?<name>[A-Za-z0-9][\w.-]{0,79}))(?:${GAP}(?!-)|\\?["']\s?,\s?(?=\\?["'](?!-)))${VALUE}`,
+      String.raw`(?:${SECRET_WORD}\d?|--pat)(?![\w-])(?=\s|\\\n|\\?["']\s?,)${NAMES_SECRET}(?<=(?<![\w-])--?(?<name>[A-Za-z0-9][\w.-]{0,79}))${OPTION_GAP}${VALUE}`,
       "iy",
     ),
     accepts: (secret, { name = "" }) =>
@@ -157,7 +165,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "default-value",
     keywords: SECRET_WORDS,
     pattern: new RegExp(
-      String.raw`${SECRET_WORD}${SUFFIX}:?[-=](?<=\$\{(?<name>[\w.-]{1,80}?):?[-=])(?<secret>[^\s"'\x60$(){}]{1,4096})(?=\})`,
+      String.raw`${SECRET_WORD}${SUFFIX}:?[-=](?<=\$\{(?<name>[\w.-]{1,80}?):?[-=])(?<secret>${DEFAULT})(?=\})`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -170,7 +178,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "quoted-assignment",
     keywords: SECRET_WORDS,
     pattern: new RegExp(
-      String.raw`${SECRET_WORD}${SUFFIX}\+?=(?<=${ASSIGNS}(?:\s{1,4}|=)["'](?<name>[\w.-]{1,80}?)\+?=)(?<whole>[^\s"'\x60$(][^"'\x60$(]{0,4096})`,
+      String.raw`${SECRET_WORD}${SUFFIX}\+?=(?<=${ASSIGNS}(?:\s{1,4}|=)["'](?<name>[\w.-]{1,80}?)\+?=)(?<whole>${WHOLE})`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -224,7 +232,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     keywords: SECRET_WORDS,
     pattern: new RegExp(
       // This annotation of an ingress contains the name of a cluster secret, not its value.
-      String.raw`${SECRET_NAME}(?<!kubernetes\.io\/auth-(?:tls-)?secret)${CLOSED}(?:\s{1,4}=\s{1,4}|\s{0,4}=>\s{0,4}(?=["'])|\s?:\s{0,4}(?=\\?["'])|\s?:\s{1,4})${LOOSE_VALUE}`,
+      String.raw`${SECRET_NAME}(?<!kubernetes\.io\/auth-(?:tls-)?secret)${LABELS}${LOOSE_VALUE}`,
       "iy",
     ),
     accepts: (secret, groups) =>

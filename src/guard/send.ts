@@ -95,7 +95,10 @@ function keepOnly(events: readonly SpooledEvent[], path: string): void {
 function eventIn(line: string): SpooledEvent | undefined {
   try {
     const event: unknown = JSON.parse(line);
-    return isObject(event) && "id" in event ? (event as unknown as SpooledEvent) : undefined;
+    if (!isObject(event) || !("id" in event)) return undefined;
+    // The guard writes no lists and objects. Deep ones would overflow the stack each time they are sent.
+    const isFlat = Object.values(event).every((value) => !isObject(value) && !Array.isArray(value));
+    return isFlat ? (event as unknown as SpooledEvent) : undefined;
   } catch {
     return undefined;
   }

@@ -267,7 +267,8 @@ test("a spool that cannot be written denies only if GUARD_FAIL is closed", async
 
 test("of a damaged spool only the damaged lines are lost, and their number is reported", async (t) => {
   const machine = await synced(t, { GUARD_NAME: "torn" });
-  writeFileSync(join(machine.directory, "spool.jsonl"), '{"id":"a","comm');
+  const deep = `{"id":"b","command":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+  writeFileSync(join(machine.directory, "spool.jsonl"), `${deep}\n{"id":"a","comm`);
   await machine.hook("claude-code", { ...withCommand("ls"), tool_use_id: "torn" });
   await send(machine);
   await send(machine);
@@ -276,7 +277,7 @@ test("of a damaged spool only the damaged lines are lost, and their number is re
     ({ command, message }: Record<string, string>) => command ?? message,
   );
   assert.deepEqual(said.sort(), [
-    "1 event could not be sent: damaged, or refused by the service",
+    "2 events could not be sent: damaged, or refused by the service",
     "ls",
   ]);
 });

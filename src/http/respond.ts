@@ -6,6 +6,7 @@ import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import type { Refusal } from "../core/errors.ts";
 import type { Exchange } from "./exchange.ts";
+import { beginLong } from "./long-answers.ts";
 import { type Body, JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -51,8 +52,8 @@ function send(exchange: Exchange, reply: TextReply): void {
     return;
   }
   if (response.req.method !== "HEAD") exchange.bytesSent = length;
-  if (length > LONG_BYTES) return sendLong(exchange, reply.body);
   const { body } = reply;
+  if (length > LONG_BYTES) return beginLong(length, () => sendLong(exchange, body));
   if (exchange.awaitBody) {
     writeParts(response, body);
     exchange.awaitBody(() => response.end());
@@ -67,6 +68,7 @@ function send(exchange: Exchange, reply: TextReply): void {
 /** Sends bytes instead of text: Node would copy a text again if the socket's buffer is full. */
 function sendLong(exchange: Exchange, body: Body): void {
   const { response, awaitBody } = exchange;
+  if (response.destroyed) return;
   response.setTimeout(STALLED_MS);
   writeParts(response, body);
   if (awaitBody) awaitBody(() => response.end());

@@ -115,10 +115,12 @@ export class WordBuilder {
  * These commands count only for deny rules.
  */
 export function roughCommands(text: string, found: Found): void {
-  for (const piece of new Set(text.replaceAll("\\\n", "").split(/[;&|\n(){}`]+/))) {
+  // `2>&1` separates nothing.
+  const joined = text.replaceAll("\\\n", "").replace(/[<>]&/g, ">");
+  for (const piece of new Set(joined.split(/[;&|\n(){}`]+/))) {
     const values = piece
       .replace(/['"\\]/g, "")
-      .replace(/[<>]+/g, " $& ")
+      .replace(/(?:(?<!\S)\d+)?[<>]+/g, " $& ")
       .split(/\s+/);
     const words = withoutRedirections(values).filter((value) => value !== "" && !isReserved(value));
     while (words[0] !== undefined && assignmentIn(words[0]) !== undefined) words.shift();
@@ -128,5 +130,7 @@ export function roughCommands(text: string, found: Found): void {
 }
 
 function withoutRedirections(values: readonly string[]): string[] {
-  return values.filter((value, at) => !/^[<>]/.test(value) && !/^[<>]/.test(values[at - 1] ?? ""));
+  return values.filter(
+    (value, at) => !/^\d*[<>]/.test(value) && !/^\d*[<>]/.test(values[at - 1] ?? ""),
+  );
 }

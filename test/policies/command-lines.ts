@@ -155,6 +155,8 @@ export const EVASIONS: readonly string[] = [
   '"$@" env git push',
   'xargs "$@" nice git push',
   "ls; git push; echo 'open",
+  "git 2>&1 push 'open",
+  "git >&2 push 'open",
 ];
 
 /** Lines of everyday work that run only `git status`, `git log`, `ls`, `echo`, `cat`, `grep`, `cd`, `test` and the like. */

@@ -132,7 +132,10 @@ class LockAttempt {
 
   /** Reads a lock or a claim; `undefined` if it does not exist. */
   async read(path: string): Promise<Owner | undefined> {
-    const bytes = await readFileIfAny(this.#files, path);
+    const bytes = await readFileIfAny(this.#files, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EISDIR") return Buffer.alloc(0);
+      throw error;
+    });
     if (bytes === undefined) return undefined;
     const owner = parseOwner(bytes.toString("utf8"));
     if (owner) return owner;

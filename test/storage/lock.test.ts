@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -237,6 +237,9 @@ test("a lock from another host is refused, with the way out", async (t) => {
 test("a lock that cannot be read is refused, with the way out", async (t) => {
   const layout = await directory(t);
   await writeFile(layout.lock, "{}");
+  await assert.rejects(acquire(layout), /lock" is damaged: make sure that no server uses/);
+  await rm(layout.lock);
+  await mkdir(layout.lock);
   await assert.rejects(acquire(layout), /lock" is damaged: make sure that no server uses/);
 });
 

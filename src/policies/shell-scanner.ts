@@ -22,7 +22,7 @@ const TIME_OPTIONS = /(?:[ \t]+-p)?(?:[ \t]+--)?(?![^\s;&|()<>])/y;
 const MIXED_RANGE = /\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])/;
 
 /** Bash uses two of these characters as marks in its own texts, where they take the meaning of the next character away. */
-const CONTROL = /(?![\t\n])\p{Cc}/u;
+const CONTROL = /[^\P{Cc}\t\n]/u;
 
 /** By character code: 1 if the character ends a simple command. */
 const isEnd = new Uint8Array(128);

@@ -14,8 +14,8 @@ const FILE_NUMBER = /\d+(?=[<>])/y;
 const LONGEST_NUMBER = 5;
 const [ZERO, NINE, AMPERSAND, LESS, GREATER] = [0x30, 0x39, 0x26, 0x3c, 0x3e] as const;
 
-/** Delimiters of here-documents that all shells read in the same way. */
-const DELIMITER = /^(?:[\w.!@%+-]+|'[^'\n]+'|"[^"\\$`\n]+"|\\\w+)$/;
+/** Delimiters of here-documents that all shells read in the same way. Bash prints `<< -E` as `<<-E`, and reads its print. */
+const DELIMITER = /^(?:[A-Za-z_]\w*|'[^'\n]+'|"[^"\\$`\n]+"|\\\w+)$/;
 /**
  * Files that may be written: devices, and plain names below the current directory or `/tmp`. Other files than the
  * standard outputs could be connections, which are opened for reading and for writing.

@@ -284,6 +284,9 @@ export const DOUBTFUL: readonly string[] = [
   'ls "$(for f in a; do ls; done | head)"',
   "cat <(case a in a) ls;; esac)",
   "cat <( (ls); ls)",
+  // Bash prints `<< -E` as `<<-E`.
+  "echo $(cat << -E\nE\npwn\n-E\n)",
+  "cat <(cat << -E\nE\npwn\n-E\n)",
   // Values that programs evaluate.
   'DIR="\\$(shell pwn)"; git log',
   "DIR=\\$\\(shell\\ pwn\\); git log",

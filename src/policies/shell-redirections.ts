@@ -216,15 +216,18 @@ export abstract class RedirectionReader extends WordReader {
 /** Whether a redirection writes no file, or one that may be written, and opens no connection. */
 function isHarmless(number: string | undefined, operator: string, word: Word): boolean {
   const { value, bare } = word;
+  const isOutput = /^0*[12]$/.test(number ?? "");
   if (operator === ">&" || operator === "<&") {
     if (bare !== undefined) return false;
     if (/^(?:-|[12]-?)$/.test(value)) return true;
     // The others may be connections, to which a command writes by its first two files.
-    const isWritten = number === undefined ? operator === ">&" : /^0*[12]$/.test(number);
+    const isWritten = number === undefined ? operator === ">&" : isOutput;
     if (/^\d+-?$/.test(value)) return !isWritten;
     return operator === ">&" && HARMLESS_FILE.test(value);
   }
   if (operator === "<") {
+    // `1< file > /dev/stdout` opens the file once more, and writes it.
+    if (isOutput) return false;
     if (bare === undefined && !isPattern(word)) return !CONNECTION.test(value);
     return NO_CONNECTION.test(word.raw);
   }

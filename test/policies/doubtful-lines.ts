@@ -123,6 +123,11 @@ export const DOUBTFUL: readonly string[] = [
   "cat x < y 1<&0",
   "cat x 3< y >&3",
   "cat x < y > /dev/fd/0",
+  // Outputs that open the file of an input once more, and write it.
+  "echo a 1< .git/config > /dev/stdout",
+  "echo a 2< ~/.bashrc > /dev/fd/2",
+  "echo a 01< ~/.bashrc >> /dev/stdout",
+  "{ echo a > /dev/stdout; } 1< ~/.bashrc",
   // Escapes of Bash's quotes, and directories of the shell.
   "printf $'\\455v' 'a[$(pwn)]' 1",
   "echo > \"'x';pwn;''\"; eval echo $'\\''*$'\\''",

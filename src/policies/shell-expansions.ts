@@ -213,8 +213,9 @@ export abstract class ExpansionReader {
       if (this.at >= this.text.length) throw new Unsplittable();
     }
     const content = this.text.slice(start + 1, this.at++);
-    // Shells take other escapes away, and the reader of braces in Bash ends double quotes at those in back-ticks.
-    if (/["'\\]/.test(content)) this.doubts.raise("quotes in back-ticks");
+    // Shells take other escapes away, and the reader of braces in Bash ends double quotes at those in back-ticks, and takes
+    // a `$(` in a comment there for a substitution.
+    if (/["'\\#]/.test(content)) this.doubts.raise("quotes or comments in back-ticks");
     const escapes = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
     this.inner(content.includes("\\") ? content.replace(escapes, "$1") : content);
     word.addDynamic(this.text.slice(start, this.at));

@@ -263,6 +263,7 @@ export const DOUBTFUL: readonly string[] = [
   'cat {"${x#"a,\'"}"\'$(pwn)\'\\\'}"}"',
   'cat {a,"${x%%"b,\'"}"\'$(pwn)\'\\\'}"}"',
   'cat {"a`echo "b"`",c}',
+  'cat {"`ls #$(`"\'`)",$(pwn),\\\'}',
   // Bash looks for the second slash with a reader that knows no here-documents, and takes `#` for a comment too often.
   "x=a; echo ${x/$(cat <<'E'\n'\nE\n)'A)/B$(pwn)'/c}",
   "x=a; echo ${x/$(echo ${y%% #*})'\nA)/B$(pwn)'/c}",

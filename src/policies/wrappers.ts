@@ -3,7 +3,7 @@
  * is unclear which of the words is the command.
  */
 import { isSetting } from "./shell-builtins.ts";
-import { beginsPlainly, isPattern, isUncertain, type Word } from "./shell-command.ts";
+import { isPattern, isUncertain, type Word } from "./shell-command.ts";
 import {
   type Arguments,
   commandAfter,
@@ -180,10 +180,13 @@ function trapAction(words: readonly Word[]): readonly Inner[] {
 /** Words of `find` that stay one word, and no option, whatever their variable contains. */
 const QUOTED_PATH = /^"(?:[\w./~][^"@]*|\$\w+\/[^"$`]*)"$|^"\$\w+"\/[\w./-]*$/;
 
-/** Whether a shell can make an option of a word of `find`. It makes only names of files of `*.ts`. */
+/** Patterns of which a shell makes names of files, but no option of `find` and no end of `-exec`, as it does of `";"*`. */
+const PATH_PATTERN = /^(?:[\w./~]|\*\.\w+$)/;
+
+/** Whether a shell can make an option of a word of `find`, or the end of a command in it. */
 function mayBeOption(word: Word): boolean {
   if (word.bare !== undefined) return !QUOTED_PATH.test(word.raw);
-  return isPattern(word) && !beginsPlainly(word) && !/^\*\.\w+$/.test(word.raw);
+  return isPattern(word) && !PATH_PATTERN.test(word.raw);
 }
 
 function findActions(words: readonly Word[]): readonly Inner[] {

@@ -103,6 +103,8 @@ for (const [line, doubt] of [
   ["cat $'\\x41'", "an unusual escape in $'…'"],
   ["bash <<< ls", "bash with these arguments"],
   ["timeout -q 5 ls", "timeout with these arguments"],
+  ["find . -exec echo ';'{a,} -exec pwn ';'", "find with these arguments"],
+  ["ls > ';'; find . -exec ls \";\"* -exec pwn ';'", "find with these arguments"],
   ["sh -c 'ls &> a'", "syntax of Bash in sh -c"],
   ["ls 'a", "incomplete or unusual syntax"],
   ["read PATH", "a variable that programs read"],

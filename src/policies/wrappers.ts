@@ -180,10 +180,10 @@ function trapAction(words: readonly Word[]): readonly Inner[] {
 /** Words of `find` that stay one word, and no option, whatever their variable contains. */
 const QUOTED_PATH = /^"(?:[\w./~][^"@]*|\$\w+\/[^"$`]*)"$|^"\$\w+"\/[\w./-]*$/;
 
-/** Patterns of which a shell makes names of files, but no option of `find` and no end of `-exec`, as it does of `";"*`. */
+/** Patterns of which a shell makes names of files and no option of `find`. */
 const PATH_PATTERN = /^(?:[\w./~]|\*\.\w+$)/;
 
-/** Whether a shell can make an option of a word of `find`, or the end of a command in it. */
+/** Whether a shell can make an option of a word of `find`. */
 function mayBeOption(word: Word): boolean {
   if (word.bare !== undefined) return !QUOTED_PATH.test(word.raw);
   return isPattern(word) && !PATH_PATTERN.test(word.raw);
@@ -191,7 +191,12 @@ function mayBeOption(word: Word): boolean {
 
 function findActions(words: readonly Word[]): readonly Inner[] {
   const inners: Inner[] = [];
-  if (words.slice(1).some(mayBeOption)) inners.push({ words: [], isUnclear: true });
+  // A shell can make the end of a command of `";"*`, and nothing of `x*` in `{} x* +`.
+  const hasActions = words.some(({ value }) => FIND_ACTIONS.has(value));
+  const isUnclear = words
+    .slice(1)
+    .some((word) => (hasActions && isPattern(word)) || mayBeOption(word));
+  if (isUnclear) inners.push({ words: [], isUnclear: true });
   for (let at = 1; at < words.length; at++) {
     if (!FIND_ACTIONS.has(words[at]?.value ?? "")) continue;
     const start = at + 1;

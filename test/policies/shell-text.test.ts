@@ -104,6 +104,7 @@ for (const [line, doubt] of [
   ["bash <<< ls", "bash with these arguments"],
   ["timeout -q 5 ls", "timeout with these arguments"],
   ["find . -exec echo ';'{a,} -exec pwn ';'", "find with these arguments"],
+  ["shopt -s nullglob; find . -exec ls {} x* + -exec pwn ';'", "find with these arguments"],
   ["ls > ';'; find . -exec ls \";\"* -exec pwn ';'", "find with these arguments"],
   ["sh -c 'ls &> a'", "syntax of Bash in sh -c"],
   ["ls 'a", "incomplete or unusual syntax"],

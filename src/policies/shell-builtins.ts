@@ -140,10 +140,11 @@ function examineRead(words: readonly Word[], doubts: ShellDoubts): boolean {
   return true;
 }
 
+/** Examines a declaration. An exported function is not plain: other shells read the print of it. */
 function isPlainDeclaration(words: readonly Word[]): boolean {
   return words
     .slice(1)
-    .every(({ raw }) => /^-[gxrpf]+$/.test(raw) || (DECLARATION.test(raw) && !EVALUATED.test(raw)));
+    .every(({ raw }) => /^-[gxrp]+$/.test(raw) || (DECLARATION.test(raw) && !EVALUATED.test(raw)));
 }
 
 function isPlainSet(words: readonly Word[]): boolean {

@@ -101,6 +101,7 @@ for (const [line, doubt] of [
   ["x=(a b); ls", "an array"],
   ["ls ${x:=a}", "an unusual expansion of a variable"],
   ["cat $'\\x41'", "an unusual escape in $'…'"],
+  ["f() { ls; }; export -f f; bash -c f", "export with these arguments"],
   ["bash <<< ls", "bash with these arguments"],
   ["timeout -q 5 ls", "timeout with these arguments"],
   ["find . -exec echo ';'{a,} -exec pwn ';'", "find with these arguments"],

@@ -197,6 +197,10 @@ export abstract class RedirectionReader extends WordReader {
     this.skipSpace();
     const word = this.word();
     const { raw, value } = word;
+    // Bash expands the name of a file after `>&` a second time: `>& '$(cmd)'` runs `cmd`.
+    if (/^[<>]&$/.test(operator) && !/^(?:\d+-?|-)$/.test(raw)) {
+      this.doubts.raise(`${operator} with a word`);
+    }
     if (operator === "<<" || operator === "<<-") {
       if (!DELIMITER.test(raw)) throw new Unsplittable();
       const stripsTabs = operator === "<<-";
@@ -222,8 +226,7 @@ function isHarmless(number: string | undefined, operator: string, word: Word): b
     if (/^(?:-|[12]-?)$/.test(value)) return true;
     // The others may be connections, to which a command writes by its first two files.
     const isWritten = number === undefined ? operator === ">&" : isOutput;
-    if (/^\d+-?$/.test(value)) return !isWritten;
-    return operator === ">&" && HARMLESS_FILE.test(value);
+    return /^\d+-?$/.test(value) && !isWritten;
   }
   if (operator === "<") {
     // `1< file > /dev/stdout` opens the file once more, and writes it.

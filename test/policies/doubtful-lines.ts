@@ -114,6 +114,10 @@ export const DOUBTFUL: readonly string[] = [
   "> .envrc git log",
   "git log > $'\\456bashrc'",
   "git log > $'\\457etc\\457profile'",
+  // Bash expands the file a second time.
+  "git log >& '$(pwn)'",
+  "{ git log; } >& out\\`pwn\\`",
+  "git log >& out.txt",
   // Connections, which are opened for reading and for writing.
   "cat x </dev/tcp/127.0.0.1/80 >&0",
   "cat x 1< /dev/udp/127.0.0.1/80",

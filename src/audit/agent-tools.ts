@@ -35,7 +35,8 @@ export function isShellTool(tool: string): boolean {
 export function toolUse(agent: string, tool: string, input: AgentData | undefined): ToolUse {
   const command = input && !OPERATION_TOOLS.has(tool) ? textIn(input, "command") : undefined;
   if (command !== undefined && isShellTool(tool)) return { command };
-  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+  // With `s` the rest always matches: otherwise a name with a line break takes the square of its length.
+  const [, server, name] = /^mcp__(.+?)__(.+)$/s.exec(tool) ?? [];
   const provider = server === undefined ? agent : `mcp/${server}`;
   const resource =
     input && (textIn(input, "file_path") ?? textIn(input, "path") ?? textIn(input, "url"));

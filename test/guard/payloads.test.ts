@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { toolUse } from "../../src/audit/agent-tools.ts";
 import { AGENTS } from "../../src/guard/payloads.ts";
 import { RECORDED } from "./recorded-payloads.ts";
 
@@ -73,4 +74,13 @@ test("no JSON makes an agent's reader throw", () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+test("the long name of a tool is read at once", () => {
+  const start = process.cpuUsage();
+  const { capability } = toolUse("x", `mcp__${"_".repeat(100_000)}\n`, undefined);
+  const { user, system } = process.cpuUsage(start);
+  assert.equal(capability?.length, "mcp/_/".length + 100_000 - 2);
+  // A pattern that takes the square of the length takes half a minute.
+  assert.ok(user + system < 1_000_000, `${user + system} µs`);
 });

@@ -87,7 +87,11 @@ export function sameLabels(one: Labels | undefined, other: Labels | undefined): 
  * follows is part of a value.
  */
 export function labelsIn(text: string): readonly string[] {
-  return text.split(/\s*,\s*(?=[A-Za-z0-9._/-]+:)/u).filter((label) => /^[^:]+:./su.test(label));
+  // A pattern with the white space before the comma would take the square of its length.
+  const parts = text.split(/,\s*(?=[A-Za-z0-9._/-]+:)/u);
+  return parts
+    .map((part, i) => (i < parts.length - 1 ? part.trimEnd() : part))
+    .filter((label) => /^[^:]+:./su.test(label));
 }
 
 /** Labels as the texts `key:value`. */

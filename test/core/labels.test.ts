@@ -62,4 +62,13 @@ test("a field takes several labels, whose values may have commas", () => {
   assert.deepEqual(labelsIn("note:one, two,team:web"), ["note:one, two", "team:web"]);
   assert.deepEqual(labelsIn("env:staging, te"), ["env:staging, te"]);
   assert.deepEqual(labelsIn("env:"), []);
+  assert.deepEqual(labelsIn(" env:a \n,\t team:b "), [" env:a", "team:b "]);
+});
+
+test("labels are found in much white space at once", () => {
+  const start = process.cpuUsage();
+  labelsIn(" ".repeat(100_000));
+  const { user, system } = process.cpuUsage(start);
+  // A pattern that takes the square of the length takes half a minute.
+  assert.ok(user + system < 1_000_000, `${user + system} µs`);
 });

@@ -7,7 +7,7 @@ import {
   type RuntimeInstance,
   type RuntimeStatus,
 } from "../../fleet/schema.ts";
-import { labelsIn, labelTexts, MOST_LABELS } from "../../core/labels.ts";
+import { labelsIn, MOST_LABELS } from "../../core/labels.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
@@ -26,6 +26,7 @@ import {
   type Tone,
 } from "./parts.ts";
 import { heartbeatRequest } from "./first-steps.ts";
+import { labelLinker, type LabelLinker, labelLinks } from "./label-links.ts";
 import type { DataPage } from "./source.ts";
 
 /** The number of rows that each "Show more" adds. */
@@ -185,7 +186,8 @@ function list(model: FleetModel): Html {
     sortHeading(model, "version", "Version"),
     sortHeading(model, "system", "System"),
   ];
-  const rows = model.runtimes.map((runtime) => row(model, runtime));
+  const linkTo = labelLinker(model.query);
+  const rows = model.runtimes.map((runtime) => row(model, runtime, linkTo));
   const all = mayForget(model) ? [...headings, ACTIONS] : headings;
   return html`${table("Table of runtimes", "rows fleet stacked", all, rows)} ${more(model)}`;
 }
@@ -220,13 +222,13 @@ function more({ query, limit, runtimes, matching }: FleetModel): Html | undefine
   </p>`;
 }
 
-function row(model: FleetModel, runtime: RuntimeInstance): Html {
+function row(model: FleetModel, runtime: RuntimeInstance, linkTo: LabelLinker): Html {
   const { name, hostname, status } = runtime;
   return html`<tr>
     <th scope="row">
       <a class="clamp" href="${runtimeLink(name)}" title="${fullName(name)}">${name}</a>
       ${hostname === undefined ? undefined : html`<span class="under">${shorten(hostname, LONGEST_SHOWN)}</span>`}
-      ${labelLinks(runtime.labels, model.query)}
+      ${labelLinks(runtime.labels, linkTo)}
     </th>
     <td>${badge(status, STATUS_TONES[status])}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>
@@ -243,23 +245,6 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
         : undefined
     }
   </tr>`;
-}
-
-/** The labels of a runtime, each a link that adds it to the filters, or leads to the runtimes that have it. */
-export function labelLinks(
-  labels: RuntimeInstance["labels"],
-  query: FleetFilters = {},
-): Html | undefined {
-  const chosen = query.label?.flatMap(labelsIn) ?? [];
-  const linkTo = (label: string): string =>
-    pageLink(FLEET_PATH, { ...query, label: [...new Set([...chosen, label])] });
-  const all = labelTexts(labels);
-  if (all.length === 0) return undefined;
-  const links = all.map(
-    (label) =>
-      html`<a class="plain" href="${linkTo(label)}"><span class="badge none">${label}</span></a> `,
-  );
-  return html`<span class="under">${links}</span>`;
 }
 
 function mayForget(model: FleetModel): boolean {

@@ -13,7 +13,8 @@ import {
   readCommandsOf,
   type CommandsOf,
 } from "./commands-of.ts";
-import { labelLinks, STATUS_TONES } from "./fleet.ts";
+import { STATUS_TONES } from "./fleet.ts";
+import { labelLinker, labelLinks } from "./label-links.ts";
 import { badge, breadcrumb, card, emptyState, facts, timeAgo, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
@@ -82,7 +83,7 @@ function stateOf(found: RuntimeInstance, { active, now }: RuntimeModel) {
   return [
     ["Last seen", timeAgo(found.last_seen, now)],
     ["Policy", policyOf(found, active, now)],
-    ["Labels", labelLinks(found.labels)],
+    ["Labels", labelLinks(found.labels, labelLinker())],
     ["Host", found.hostname && shorten(found.hostname, LONGEST_SHOWN)],
     ["System", found.os && shorten(found.os, LONGEST_SHOWN)],
     ["Version", found.version && shorten(found.version, LONGEST_SHOWN)],

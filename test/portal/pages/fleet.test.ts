@@ -71,3 +71,20 @@ test("a page links to more runtimes up to 600, and then refers to the filters", 
 test("only a runtime that is not offline is marked as drifted", () => {
   assert.equal(markupOf({}).match(/title="What the assigned version changes"/g)?.length, 1);
 });
+
+test("a page of labels stays short, whatever it is filtered by", () => {
+  const labels = Object.fromEntries(Array.from({ length: 32 }, (_, i) => [`k${i}`, "v"]));
+  const runtimes = Array.from({ length: 200 }, (_, i) => {
+    return { name: `${i}`, status: "online", last_seen, labels } as const;
+  });
+  const long = "x".repeat(15_000);
+  for (const query of [{ sort: long }, { policy: long }, { label: [`k0:v,a:${long}`] }]) {
+    const markup = markupOf({ runtimes, query });
+    assert.ok(markup.length < 3_000_000, String(markup.length));
+    assert.ok(markup.includes('href="/portal/fleet?label=k1%3Av"'));
+  }
+  const few = markupOf({ runtimes, query: { label: ["k0:v, a:b"] } });
+  const chosen = "/portal/fleet?label=k0%3Av&amp;label=a%3Ab";
+  assert.ok(few.includes(`href="${chosen}&amp;label=k1%3Av"`));
+  assert.ok(few.includes(`href="${chosen}"`));
+});

@@ -1,0 +1,38 @@
+/** The labels of runtimes as links to the fleet page. */
+import { labelsIn, labelTexts, type Labels } from "../../core/labels.ts";
+import { html, type Html } from "../html.ts";
+import { FLEET_PATH, pageLink } from "../page-link.ts";
+
+/** Makes the address to which a label leads. */
+export type LabelLinker = (label: string) => string;
+
+/** A page has thousands of labels, and each repeats the address. */
+const LONGEST_ADDRESS = 500;
+
+/** The parameters of the fleet page. */
+type Filters = Parameters<typeof pageLink>[1] & { readonly label?: readonly string[] | undefined };
+
+/**
+ * Makes links that add a label to the filters of a page. If those are long, a link leads to all runtimes that have the
+ * label.
+ */
+export function labelLinker(filters: Filters = {}): LabelLinker {
+  const label = [...new Set(filters.label?.flatMap(labelsIn))];
+  const own = pageLink(FLEET_PATH, { ...filters, label });
+  const isLong = own.length > LONGEST_ADDRESS;
+  const chosen = new Set(isLong ? [] : label);
+  const base = isLong ? FLEET_PATH : own;
+  const before = base + (base.includes("?") ? "&" : "?");
+  return (one) => (chosen.has(one) ? own : `${before}label=${encodeURIComponent(one)}`);
+}
+
+/** The labels of a runtime, each a link. */
+export function labelLinks(labels: Labels | undefined, linkTo: LabelLinker): Html | undefined {
+  const all = labelTexts(labels);
+  if (all.length === 0) return undefined;
+  const links = all.map(
+    (label) =>
+      html`<a class="plain" href="${linkTo(label)}"><span class="badge none">${label}</span></a> `,
+  );
+  return html`<span class="under">${links}</span>`;
+}

@@ -12,7 +12,7 @@ import { COMMAND_PROGRAMS } from "./command-rules.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { Quotes } from "./quotes.ts";
 import { REDACTION_RULES } from "./rules.ts";
-import { AtSigns, Scan } from "./scan.ts";
+import { AtSigns, type Match, Scan } from "./scan.ts";
 import type { RedactionRule } from "./shapes.ts";
 import { inOrder, type Redacted, type Redaction, replaced, type Secret } from "./spans.ts";
 import { MARK } from "./values.ts";
@@ -43,6 +43,9 @@ const MOST_ROUNDS = 3;
 const QUOTED = /"[^"]*"|'[^']*'/g;
 const JOINED = /(?<![\w-])-[A-Za-z]{2,8}(?![\w-])/;
 const HIDES = /["'\\]/;
+
+/** A match and the index of the entry behind its own, or the end of a secret. */
+type Tried = { readonly match: Match; readonly behind: number } | number | undefined;
 
 /** Replaces secrets by `[redacted:<rule>]`. */
 export class Redactor {
@@ -125,7 +128,7 @@ export class Redactor {
       }
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
       if (at - 2 === literals.next) {
-        const next = this.#replaceLiteral(scan, literals);
+        const next = yield* this.#replaceLiteral(scan, literals);
         literals.passTo(next ?? at - 1);
         if (next !== undefined) {
           at = next - 1;
@@ -137,7 +140,11 @@ export class Redactor {
       if (index === 0) continue;
       const entries = this.#entries[index] as Entry[];
       const { read } = scan;
-      const next = this.#try(scan, at - 2, entries);
+      let next = this.#try(scan, at - 2, entries, 0);
+      while (typeof next === "object") {
+        const { match, behind } = next;
+        next = (yield* scan.take(match)) ?? this.#try(scan, at - 2, entries, behind);
+      }
       pause -= scan.read - read + entries.length;
       if (next === undefined) continue;
       at = next - 1;
@@ -176,9 +183,10 @@ export class Redactor {
     return result;
   }
 
-  #replaceLiteral(scan: Scan, literals: Literals): number | undefined {
+  *#replaceLiteral(scan: Scan, literals: Literals): Work<number | undefined> {
     for (const rule of literals.rules()) {
-      const next = scan.apply(rule, literals.next);
+      const found = scan.find(rule, literals.next);
+      const next = typeof found === "object" ? yield* scan.take(found) : found;
       if (next !== undefined) return next;
     }
     return undefined;
@@ -214,14 +222,16 @@ export class Redactor {
     else this.#places[group] = this.#entries.push([entry]) - 1;
   }
 
-  /** Tries the rules whose keyword is at a position. Returns the end of a replaced secret. */
-  #try(scan: Scan, place: number, entries: readonly Entry[]): number | undefined {
-    for (const entry of entries) {
+  /** Tries the rules whose keyword is at a position, from one of them on. Returns a match, or the end of a secret. */
+  #try(scan: Scan, place: number, entries: readonly Entry[], from: number): Tried {
+    for (let i = from; i < entries.length; i++) {
+      const entry = entries[i] as Entry;
       if (!standsAt(scan.text, entry, place)) continue;
       const { keyword, rule, program } = entry;
       if (program) scan.readProgram(program, place, place + keyword.trimEnd().length);
-      const next = program ? undefined : rule ? scan.apply(rule, place) : scan.skipMark(place);
-      if (next !== undefined) return next;
+      const found = program ? undefined : rule ? scan.find(rule, place) : scan.skipMark(place);
+      if (typeof found === "object") return { match: found, behind: i + 1 };
+      if (found !== undefined) return found;
     }
     return undefined;
   }

@@ -1,4 +1,5 @@
 /** Finds the secrets of one text, from its start to its end. */
+import type { Work } from "../../core/work.ts";
 import type { Layer } from "./layers.ts";
 import { secretsOfProgram } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
@@ -25,6 +26,8 @@ const FARTHEST_AT = 1024;
 const TRY_LENGTH = 16;
 /** The distance from a keyword to its secret in which no other secret fits. */
 const FARTHEST_NEAR = 16;
+/** The pieces of a long value that are read in one part of the work: each is up to 4,096 characters, or in quotes. */
+const PIECES_OF_A_PART = 256;
 
 /** The last command that a rule has read. */
 interface Reading {
@@ -34,6 +37,20 @@ interface Reading {
   /** In order. Secrets before `next` are done: replaced, or part of a secret that was replaced. */
   readonly secrets: readonly Span[];
   next: number;
+}
+
+/** The match of a rule; its secret may be longer. */
+export interface Match extends Span {
+  readonly rule: string;
+  /** The group of the secret, or an empty text. */
+  readonly group: string;
+  /** The position of the keyword. */
+  readonly place: number;
+}
+
+/** A secret that begins far behind its keyword. */
+interface Far extends Secret {
+  readonly match: Match;
 }
 
 /** Finds the words of a text that contain an `@`. Positions must be asked for in rising order. */
@@ -70,7 +87,7 @@ export class Scan {
   /** The reading of each rule of programs. One list of all secrets would have to be sorted for each command. */
   readonly #readings = new Map<ProgramRule, Reading>();
   /** The secrets of rules that begin far behind their keywords, in order. */
-  readonly #waiting: Secret[] = [];
+  readonly #waiting: Far[] = [];
   readonly #atSigns: AtSigns;
 
   constructor(text: string, quotes: Quotes, layer: Layer | undefined) {
@@ -85,8 +102,8 @@ export class Scan {
     return WHOLE_MARK.test(this.text) ? WHOLE_MARK.lastIndex : undefined;
   }
 
-  /** Replaces the secret of a rule whose keyword is at a position. Returns the end of the secret. */
-  apply(rule: RedactionRule, place: number): number | undefined {
+  /** Tries a rule whose keyword is at a position. Returns what it has found, or the end of an earlier secret there. */
+  find(rule: RedactionRule, place: number): Match | number | undefined {
     const { pattern, accepts, id, isBeforeAt } = rule;
     if (place >= (this.#waiting[0]?.start ?? Infinity)) this.passTo(place + 1);
     if (place < this.#copied) return this.#copied;
@@ -97,23 +114,32 @@ export class Scan {
     const found = pattern.exec(this.text);
     if (found === null) return undefined;
     const groups: Groups = found.groups ?? {};
-    const group = SECRETS.find((name) => groups[name] !== undefined);
-    const secret = (group === undefined ? undefined : groups[group]) ?? found[0];
+    const group = SECRETS.find((name) => groups[name] !== undefined) ?? "";
+    const secret = groups[group] ?? found[0];
     if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
-    const matched = { start: pattern.lastIndex - secret.length, end: pattern.lastIndex };
-    const { start, end } = this.#valueOf(matched, group ?? "");
+    const start = pattern.lastIndex - secret.length;
+    // Dozens of keywords may stand before one value, which may be as long as the text.
+    const isKnown = ({ match }: Far): boolean =>
+      match.start === start && match.rule === id && match.group === group;
+    if (this.#waiting.some(isKnown)) return undefined;
+    return { start, end: pattern.lastIndex, group, rule: id, place };
+  }
+
+  /** Replaces the secret of a match. Returns its end. */
+  *take(match: Match): Work<number | undefined> {
+    const { start, end } = yield* this.#valueOf(match, match.group);
     if (end === start) return undefined;
-    if (start - place > FARTHEST_NEAR) {
-      this.#wait({ start, end, rule: id, isRest: false });
+    if (start - match.place > FARTHEST_NEAR) {
+      this.#wait({ start, end, rule: match.rule, isRest: false, match });
       return undefined;
     }
     this.passTo(start);
-    if (start >= this.#copied) this.#replace({ start, end }, id);
+    if (start >= this.#copied) this.#replace({ start, end }, match.rule);
     return this.#copied;
   }
 
   /** Keeps a secret that begins far behind its keyword until its position: there may be other secrets before it. */
-  #wait(secret: Secret): void {
+  #wait(secret: Far): void {
     let at = this.#waiting.length;
     while (at > 0 && (this.#waiting[at - 1] as Secret).start > secret.start) at--;
     this.#waiting.splice(at, 0, secret);
@@ -172,12 +198,15 @@ export class Scan {
   }
 
   /** The whole value of which a pattern matched the beginning. */
-  #valueOf({ start, end: matched }: Span, group: string): Span {
+  *#valueOf({ start, end: matched }: Span, group: string): Work<Span> {
     if (group === "whole") {
       // The quotes must be around the assignment. If they are around the command, the value ends with its word.
       const { open = start, close = start } = this.#quotes.around(start) ?? {};
       const isAround = /^(?:[\w.-]{1,100}\+?=|pass:)$/.test(this.text.slice(open + 1, start));
-      return { start, end: isAround ? Math.min(matched, close) : this.#skip(UNQUOTED, start) };
+      return {
+        start,
+        end: isAround ? Math.min(matched, close) : yield* this.#skip(UNQUOTED, start),
+      };
     }
     const continued = CONTINUED.get(group === "loose" ? "bare" : group);
     if (!continued) return { start, end: matched };
@@ -188,33 +217,36 @@ export class Scan {
     let end = matched;
     if (isQuoted && around && !isOwn && SEPARATOR.test(this.text.slice(start, matched))) {
       // If the quote in fact closes an earlier one, the value ends with its word: a command after it stays visible.
-      if (around.close === start - 1) return { start, end: this.#skip(UNQUOTED, start) };
+      if (around.close === start - 1) return { start, end: yield* this.#skip(UNQUOTED, start) };
       end = Math.min(end, around.close);
       return { start, end };
     }
-    if (!isQuoted || this.text[end] !== this.text[start - 1]) end = this.#skip(continued, end);
+    if (!isQuoted || this.text[end] !== this.text[start - 1])
+      end = yield* this.#skip(continued, end);
     if (group === "escaped" || (around && !isOwn)) return { start, end };
-    if (!isQuoted) return { start, end: this.#restOfWord(end) };
+    if (!isQuoted) return { start, end: yield* this.#restOfWord(end) };
     const isWhole =
       this.text[end] !== this.text[start - 1] || !GOES_ON.test(this.text[end + 1] ?? "");
-    return isWhole ? { start, end } : { start: start - 1, end: this.#restOfWord(end + 1) };
+    return isWhole ? { start, end } : { start: start - 1, end: yield* this.#restOfWord(end + 1) };
   }
 
   /** The end of the word at a position outside of quotes. A part in quotes that may be a command ends it as well. */
-  #restOfWord(place: number): number {
+  *#restOfWord(place: number): Work<number> {
     let end = place;
-    for (;;) {
+    for (let pieces = 1; ; pieces++) {
+      if (pieces % PIECES_OF_A_PART === 0) yield;
       const close = this.#quotes.closeOf(end);
-      const next = close === undefined ? this.#skip(UNQUOTED_PART, end) : close + 1;
+      const next = close === undefined ? yield* this.#skip(UNQUOTED_PART, end) : close + 1;
       if (next === end || (close !== undefined && SEPARATOR.test(this.text.slice(end, close))))
         return end;
       end = next;
     }
   }
 
-  #skip(pattern: RegExp, place: number): number {
+  *#skip(pattern: RegExp, place: number): Work<number> {
     let end = place;
-    for (;;) {
+    for (let pieces = 1; ; pieces++) {
+      if (pieces % (PIECES_OF_A_PART / 16) === 0) yield;
       pattern.lastIndex = end;
       if (!pattern.test(this.text)) return end;
       end = pattern.lastIndex;

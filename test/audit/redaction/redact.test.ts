@@ -168,6 +168,26 @@ for (const [what, text] of [
   });
 }
 
+for (const [what, text] of [
+  ["of many parts", `password=${"a'b'".repeat(1 << 18)}`],
+  ["behind many keywords", `${"nmcli ".repeat(30)} password ${"a'b'".repeat(1 << 18)}`],
+  ["in escaped quotes", `KEY=\\"${"ab".repeat(1 << 19)}`],
+] as const) {
+  test(`a value ${what} is read in short parts of the work`, () => {
+    const work = new Redactor(REDACTION_RULES).redactInParts(text);
+    let longest = 0;
+    let parts = 0;
+    for (let isDone = false; !isDone; parts++) {
+      const start = process.cpuUsage();
+      isDone = work.next().done === true;
+      const { user, system } = process.cpuUsage(start);
+      longest = Math.max(longest, user + system);
+    }
+    assert.ok(parts > 10);
+    assert.ok(longest < 250_000, `${longest} µs`);
+  });
+}
+
 for (const length of [1, 2, 3, 5, 8, 13, 21]) {
   test(`a long command is redacted once, whatever mark is cut by the limit (offset ${length})`, () => {
     const { text } = redactText(`mysql ${"x".repeat(length)} ${"-pa9 ".repeat(10_000)}`);

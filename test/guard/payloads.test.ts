@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { toolUse } from "../../src/audit/agent-tools.ts";
+import { quotedWord, toolUse } from "../../src/audit/agent-tools.ts";
 import { AGENTS } from "../../src/guard/payloads.ts";
 import { RECORDED } from "./recorded-payloads.ts";
 
@@ -83,4 +83,12 @@ test("the long name of a tool is read at once", () => {
   assert.equal(capability?.length, "mcp/_/".length + 100_000 - 2);
   // A pattern that takes the square of the length takes half a minute.
   assert.ok(user + system < 1_000_000, `${user + system} µs`);
+});
+
+test("a word of many quotes is quoted fast", () => {
+  assert.equal(quotedWord("it's"), String.raw`'it'\''s'`);
+  const start = process.cpuUsage();
+  quotedWord("a'".repeat(1 << 23));
+  const { user, system } = process.cpuUsage(start);
+  assert.ok(user + system < 900_000, `${user + system} µs`);
 });

@@ -5,9 +5,13 @@
  * within a text, or after a number of matches. The next piece begins at the first position where a match is still
  * possible.
  */
+import { LongNeedle } from "./long-needle.ts";
+
 const PIECE_BYTES = 256 << 10;
-/** For longer needles, pieces are shorter: in hostile texts the native search is slow for long needles. */
-const LONG_BYTES = 256;
+/** In hostile texts the native search is slow for longer needles. */
+const LONG_BYTES = 250;
+/** The piece in which a long needle is looked for. */
+const LONG_PIECE_BYTES = 64 << 10;
 /** The most texts found in one piece: each costs another call of the native search. */
 const PIECE_FOUND = 4096;
 
@@ -17,6 +21,7 @@ export class TextFinder {
   readonly found: number[] = [];
   readonly #needle: Buffer;
   readonly #ends: Uint32Array;
+  readonly #indexIn: (piece: Buffer, from: number) => number;
   readonly #pieceBytes: number;
   #index = 0;
 
@@ -24,7 +29,9 @@ export class TextFinder {
   constructor(needle: Buffer, ends: Uint32Array) {
     this.#needle = needle;
     this.#ends = ends;
-    this.#pieceBytes = Math.ceil(PIECE_BYTES * Math.min(1, LONG_BYTES / needle.length));
+    const long = needle.length > LONG_BYTES ? new LongNeedle(needle) : undefined;
+    this.#indexIn = (piece, from) => long?.indexIn(piece, from) ?? piece.indexOf(needle, from);
+    this.#pieceBytes = long ? LONG_PIECE_BYTES : PIECE_BYTES;
   }
 
   /** Skips all texts before the given one; the first has index 0. */
@@ -49,7 +56,7 @@ export class TextFinder {
     const most = this.found.length + PIECE_FOUND;
     let index = this.#index;
     let next = at + piece.length - needle.length + 1;
-    for (let match = piece.indexOf(needle); match !== -1;) {
+    for (let match = this.#indexIn(piece, 0); match !== -1;) {
       while ((ends[index] as number) <= at + match) index++;
       this.found.push(index + 1);
       const end = ends[index] as number;
@@ -57,7 +64,7 @@ export class TextFinder {
         next = end;
         break;
       }
-      match = piece.indexOf(needle, end - at);
+      match = this.#indexIn(piece, end - at);
     }
     this.#index = index;
     return next;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { codesHolding } from "../../../../../src/storage/files/audit/index/text-finder.ts";
+import { LongNeedle } from "../../../../../src/storage/files/audit/index/long-needle.ts";
 import { GrowingDictionary } from "../../../../../src/storage/files/audit/index/dictionary.ts";
 
 const PIECE_BYTES = 256 << 10;
@@ -72,4 +73,29 @@ test("values are lower-cased in parts, and found when all are done", () => {
   for (; part.done !== true; part = work.next()) pieces++;
   assert.deepEqual(part.value, [8]);
   assert.ok(pieces > 4);
+});
+
+test("a long text is found where the native search finds it", () => {
+  const some = (least: number, most: number) =>
+    fc.array(fc.constantFrom("a", "a", "a", "b"), { minLength: least, maxLength: most });
+  fc.assert(
+    fc.property(some(0, 200), some(33, 40), fc.nat(20), fc.nat(160), (texts, others, from, at) => {
+      const bytes = Buffer.from(texts.join(""));
+      const own = bytes.subarray(at, at + 40);
+      for (const needle of [Buffer.from(others.join("")), own]) {
+        if (needle.length <= 32) continue;
+        assert.equal(new LongNeedle(needle).indexIn(bytes, from), bytes.indexOf(needle, from));
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a long text is looked for in linear time", () => {
+  const half = "a".repeat(3_500);
+  const start = process.cpuUsage();
+  assert.deepEqual(search(["a".repeat(1 << 24)], `${half}b${half}`).found, []);
+  const { user, system } = process.cpuUsage(start);
+  // Comparing half of it at each position takes 16 seconds.
+  assert.ok(user + system < 3_000_000, `${user + system} µs`);
 });

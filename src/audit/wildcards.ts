@@ -3,6 +3,7 @@
  * characters only themselves: every storage engine can tell these letters alike, while each has its own rules for others.
  */
 import { BadInput } from "../core/errors.ts";
+import { LONG_NEEDLE, LongNeedle } from "../core/long-needle.ts";
 import {
   excluding,
   type ExactFilter,
@@ -66,14 +67,17 @@ export function partsOf(text: string): readonly string[] {
 export function wildcardTest(text: string): (value: string | undefined) => boolean {
   const [first = "", ...parts] = partsOf(text.toWellFormed());
   const last = parts.pop();
+  const needles = parts.map((part) => {
+    return { part, long: part.length > LONG_NEEDLE ? new LongNeedle(part) : undefined };
+  });
   return (value) => {
     if (value === undefined) return false;
     const lower = inLowerCase(value.toWellFormed());
     if (last === undefined) return lower === first;
     if (!lower.startsWith(first)) return false;
     let at = first.length;
-    for (const part of parts) {
-      const found = lower.indexOf(part, at);
+    for (const { part, long } of needles) {
+      const found = long ? long.indexIn(lower, at) : lower.indexOf(part, at);
       if (found === -1) return false;
       at = found + part.length;
     }

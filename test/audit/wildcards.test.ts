@@ -30,3 +30,14 @@ test("many asterisks take no longer than a look at the text for each", () => {
   assert.equal(wildcardTest(`${"*a".repeat(2_000)}*b`)(value), false);
   assert.equal(wildcardTest(`${"*a".repeat(2_000)}*`)(value), true);
 });
+
+test("long parts are looked for in linear time", () => {
+  const half = "a".repeat(3_500);
+  const matches = wildcardTest(`*${half}b${half}*`);
+  assert.equal(matches(`x${half}B${half}`), true);
+  const start = process.cpuUsage();
+  for (let i = 0; i < 100; i++) assert.equal(matches(`${i}${"a".repeat(64 << 10)}`), false);
+  const { user, system } = process.cpuUsage(start);
+  // Comparing half of it at each position takes 7 seconds.
+  assert.ok(user + system < 2_000_000, `${user + system} µs`);
+});

@@ -5,11 +5,9 @@
  * within a text, or after a number of matches. The next piece begins at the first position where a match is still
  * possible.
  */
-import { LongNeedle } from "./long-needle.ts";
+import { LONG_NEEDLE, LongNeedle } from "../../../../core/long-needle.ts";
 
 const PIECE_BYTES = 256 << 10;
-/** In hostile texts the native search is slow for longer needles. */
-const LONG_BYTES = 250;
 /** The piece in which a long needle is looked for. */
 const LONG_PIECE_BYTES = 64 << 10;
 /** The most texts found in one piece: each costs another call of the native search. */
@@ -29,7 +27,7 @@ export class TextFinder {
   constructor(needle: Buffer, ends: Uint32Array) {
     this.#needle = needle;
     this.#ends = ends;
-    const long = needle.length > LONG_BYTES ? new LongNeedle(needle) : undefined;
+    const long = needle.length > LONG_NEEDLE ? new LongNeedle(needle) : undefined;
     this.#indexIn = (piece, from) => long?.indexIn(piece, from) ?? piece.indexOf(needle, from);
     this.#pieceBytes = long ? LONG_PIECE_BYTES : PIECE_BYTES;
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { codesHolding } from "../../../../../src/storage/files/audit/index/text-finder.ts";
-import { LongNeedle } from "../../../../../src/storage/files/audit/index/long-needle.ts";
+import { LongNeedle } from "../../../../../src/core/long-needle.ts";
 import { GrowingDictionary } from "../../../../../src/storage/files/audit/index/dictionary.ts";
 
 const PIECE_BYTES = 256 << 10;
@@ -84,7 +84,9 @@ test("a long text is found where the native search finds it", () => {
       const own = bytes.subarray(at, at + 40);
       for (const needle of [Buffer.from(others.join("")), own]) {
         if (needle.length <= 32) continue;
-        assert.equal(new LongNeedle(needle).indexIn(bytes, from), bytes.indexOf(needle, from));
+        const found = bytes.indexOf(needle, from);
+        assert.equal(new LongNeedle(needle).indexIn(bytes, from), found);
+        assert.equal(new LongNeedle(`${needle}`).indexIn(`${bytes}`, from), found);
       }
     }),
     { numRuns: 2_000 },

@@ -148,7 +148,7 @@ export class AuditTrail implements TailSource {
     this.#ids.add(index.idHashes[row] as number, place);
     if (this.tails.size === 0) return;
     const json = Buffer.from(line); // a copy: tails keep it for a while, and must not keep the whole batch in memory
-    for (const tail of this.tails) tail.offer(place, event, json);
+    for (const tail of this.tails) tail.offer(place, event, json, this.tails.size);
   };
 
   /** A page that begins after a number of rows, or after a position; see `AuditStore.page`. */

@@ -14,6 +14,8 @@ import type { AuditEvent } from "../../../../audit/schema.ts";
 import { wildcardTest } from "../../../../audit/wildcards.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
+import { containing } from "../../../../core/long-needle.ts";
+import { ownTurn, Yielder } from "../../../../core/yielder.ts";
 import { timeOf } from "../write/lines.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
 import { streamPosition } from "../../../../audit/positions.ts";
@@ -21,6 +23,15 @@ import { streamPosition } from "../../../../audit/positions.ts";
 const READ_ROWS = 256;
 /** The most bytes of one read: an event may be some MiB long, and many tails may read at once. */
 const MOST_BYTES = 64 << 10;
+
+/** If all tails together would read more for one event, they compare it with their filters in turns of their own. */
+const MOST_COMPARED = 64 << 10;
+
+/** An event for the reader. */
+interface Handed extends Arrival {
+  /** The event, if it is not yet compared with the filter. */
+  readonly unread: AuditEvent | undefined;
+}
 
 /** The source of a tail. */
 export interface TailSource {
@@ -44,7 +55,7 @@ export class Tail implements AuditTail {
   #at: GlobalRow;
   /** Whether the tail has read every row, so that the next event is passed to it. */
   #isLive = false;
-  #waiting: Arrival[] = [];
+  #waiting: Handed[] = [];
   #waitingBytes = 0;
   #isClosed = false;
   #wake = (): void => {};
@@ -67,8 +78,11 @@ export class Tail implements AuditTail {
         const arrived = this.#waiting;
         this.#waiting = [];
         this.#waitingBytes = 0;
-        for (const arrival of arrived) {
-          yield arrival;
+        if (arrived.some(({ unread }) => unread)) await ownTurn();
+        const yielder = new Yielder();
+        for (const { unread, ...arrival } of arrived) {
+          if (unread) await yielder.step();
+          if (!unread || this.#matches(unread)) yield arrival;
           if (signal.aborted) return;
         }
         if (arrived.length > 0) continue;
@@ -81,14 +95,15 @@ export class Tail implements AuditTail {
     }
   }
 
-  /** Takes an event as it is stored, and its line, which may be kept. */
-  offer(row: GlobalRow, event: AuditEvent, line: Buffer): void {
+  /** Takes an event as it is stored, and its line, which may be kept; `tails` are offered the event. */
+  offer(row: GlobalRow, event: AuditEvent, line: Buffer, tails: number): void {
     if (!this.#isLive || row <= this.#at) return;
-    const isWanted = this.#takesAll || this.#matches(event);
+    const isLong = !this.#takesAll && line.length * tails > MOST_COMPARED;
+    const isWanted = isLong || this.#takesAll || this.#matches(event);
     if (isWanted && this.#waitingBytes > MOST_BYTES) this.#isLive = false;
     else {
       this.#at = row;
-      if (isWanted) this.#hand(row, line);
+      if (isWanted) this.#hand(row, line, isLong ? event : undefined);
     }
   }
 
@@ -98,8 +113,8 @@ export class Tail implements AuditTail {
     this.#wake();
   }
 
-  #hand(row: GlobalRow, json: Buffer): void {
-    this.#waiting.push({ position: streamPosition(row), json });
+  #hand(row: GlobalRow, json: Buffer, unread?: AuditEvent): void {
+    this.#waiting.push({ position: streamPosition(row), json, unread });
     this.#waitingBytes += json.length;
     this.#wake();
   }
@@ -111,8 +126,11 @@ export class Tail implements AuditTail {
       return;
     }
     const lines = await source.readRows(rows);
+    if (!this.#takesAll) await ownTurn();
+    const yielder = new Yielder();
     for (const [i, row] of rows.entries()) {
       const line = lines[i] as Buffer;
+      if (!this.#takesAll) await yielder.step();
       this.#at = row;
       const isWanted =
         this.#takesAll || this.#matches(JSON.parse(line.toString("utf8")) as AuditEvent);
@@ -136,17 +154,18 @@ function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolean {
     const test = wildcardTest(text);
     return (event: AuditEvent) => test(event[field]) !== isExcluded;
   });
-  const lower = q.toLowerCase();
-  const lowerReason = reason.toLowerCase();
+  const holdsQ = q === "" ? undefined : containing(q.toLowerCase());
+  const holdsReason = reason === "" ? undefined : containing(reason.toLowerCase());
   return (event) => {
     if (!exact.every(({ name, wanted }) => event[name] === wanted)) return false;
     if (excluded.some(({ name, unwanted }) => event[name] === unwanted)) return false;
     if (!inPart.every((isWanted) => isWanted(event))) return false;
-    if (lowerReason !== "" && !event.reason?.toLowerCase().includes(lowerReason)) return false;
+    if (holdsReason && !holdsReason(event.reason?.toLowerCase() ?? "")) return false;
     const time = timeOf(event.timestamp) ?? 0;
     if (time < from || time >= to) return false;
     return (
-      lower === "" || SEARCHED_FIELDS.some((name) => event[name]?.toLowerCase().includes(lower))
+      holdsQ === undefined ||
+      SEARCHED_FIELDS.some((name) => holdsQ(event[name]?.toLowerCase() ?? ""))
     );
   };
 }

@@ -1,3 +1,4 @@
+import { containing } from "../core/long-needle.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { ActivityEntry } from "./schema.ts";
 
@@ -21,7 +22,7 @@ export interface ActivityFilter {
 export function matcherOf(filter: ActivityFilter): (entry: ActivityEntry) => boolean {
   const { action, target, from, to } = filter;
   const actor = filter.actor?.toLowerCase();
-  const q = filter.q?.toLowerCase();
+  const holdsQ = filter.q === undefined ? undefined : containing(filter.q.toLowerCase());
   // Stored timestamps have one form, so they compare as texts.
   const first = from === undefined ? undefined : formatTimestamp(from);
   const end = to === undefined ? undefined : formatTimestamp(to);
@@ -31,7 +32,7 @@ export function matcherOf(filter: ActivityFilter): (entry: ActivityEntry) => boo
     (target === undefined || entry.target.id === target || entry.target.name === target) &&
     (first === undefined || entry.timestamp >= first) &&
     (end === undefined || entry.timestamp < end) &&
-    (q === undefined || textsOf(entry).some((text) => text.toLowerCase().includes(q)));
+    (holdsQ === undefined || textsOf(entry).some((text) => holdsQ(text.toLowerCase())));
 }
 
 const NAMELESS: readonly string[] = ["anonymous", "command", "gate", "service"];

@@ -1,5 +1,6 @@
 import { assignedVersion } from "../core/assigned-version.ts";
 import { hasLabels, labelOf } from "../core/labels.ts";
+import { containing } from "../core/long-needle.ts";
 import { isDrifted } from "./drift.ts";
 import type { Heartbeat } from "./schema.ts";
 import { statusAfter } from "./status.ts";
@@ -27,21 +28,14 @@ export function fitting(query: FleetQuery): Fits | undefined {
       return isDrifted({ status, policy_version }, assignedVersion(query, runtime)) === wanted;
     });
   }
-  if (words) tests.push((runtime) => isNamed(runtime, words));
+  if (words) {
+    const holds = containing(words);
+    tests.push((runtime) => namesOf(runtime).some((text) => text && holds(text.toLowerCase())));
+  }
   if (tests.length <= 1) return tests[0];
   return (runtime, lastSeen) => tests.every((test) => test(runtime, lastSeen));
 }
 
-function isNamed({ name, hostname, os, version, policy_version }: Heartbeat, words: string) {
-  return (
-    holds(name, words) ||
-    holds(hostname, words) ||
-    holds(os, words) ||
-    holds(version, words) ||
-    holds(policy_version, words)
-  );
-}
-
-function holds(text: string | undefined, words: string): boolean {
-  return text !== undefined && text.toLowerCase().includes(words);
+function namesOf({ name, hostname, os, version, policy_version }: Heartbeat) {
+  return [name, hostname, os, version, policy_version];
 }

@@ -1,11 +1,13 @@
-import { ownTurn } from "../../core/yielder.ts";
+import { Yielder } from "../../core/yielder.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetPage, StoredRuntime } from "../../fleet/store.ts";
 import { Queue } from "../queue.ts";
 import type { FleetRows } from "./fleet-index.ts";
 
-/** The rows that a search tests in one turn of the loop: some tenths of a millisecond of work. */
-const SEARCH_SLICE = 1_000;
+/** The rows that a page reads before it looks at the time. */
+const READ_SLICE = 1_000;
+/** The rows that a search tests before that: some microseconds of work, or milliseconds for long and hostile texts. */
+const SEARCH_SLICE = 100;
 
 /** The requested page: at most `limit` of the fitting runtimes, after the first `offset`. */
 export interface PageOf {
@@ -49,10 +51,11 @@ async function search(
   const [first, end] = fits ? [0, rows.total] : [offset, Math.min(rows.total, offset + limit)];
   const runtimes: StoredRuntime[] = [];
   let passed = first;
-  for (let from = first; from < end; from += SEARCH_SLICE) {
-    if (from > first) await ownTurn();
-    signal?.throwIfAborted();
-    const found = rows.slice(from, Math.min(from + SEARCH_SLICE, end), fits);
+  const yielder = new Yielder(signal);
+  const slice = fits ? SEARCH_SLICE : READ_SLICE;
+  for (let from = first; from < end; from += slice) {
+    await yielder.step();
+    const found = rows.slice(from, Math.min(from + slice, end), fits);
     const skipped = Math.max(0, offset - passed);
     runtimes.push(...found.slice(skipped, skipped + limit - runtimes.length));
     passed += found.length;

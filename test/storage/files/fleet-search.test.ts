@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Fits } from "../../../src/fleet/filter.ts";
-import type { StoredRuntime } from "../../../src/fleet/store.ts";
+import { type Fits, fitting } from "../../../src/fleet/filter.ts";
+import type { FleetQuery, StoredRuntime } from "../../../src/fleet/store.ts";
 import type { FleetRows } from "../../../src/storage/files/fleet-index.ts";
 import { FleetSearches } from "../../../src/storage/files/fleet-search.ts";
 
@@ -73,6 +73,34 @@ test("other work is done while a large fleet is searched, and a search can be ab
   const search = new FleetSearches(list).page("default", part, gone.signal);
   await assert.rejects(search, { message: "left" });
   assert.ok(looked < 10_000, String(looked));
+});
+
+test("a search of long and hostile texts lets other work be done", async () => {
+  const long = "a".repeat(1_024);
+  const fits = fitting({ q: `${"a".repeat(250)}b${"a".repeat(250)}` } as FleetQuery);
+  const rows = rowsOf(3_000);
+  const slice: FleetRows["slice"] = (from, to) =>
+    rows
+      .slice(from, to)
+      .filter((row) => fits?.({ ...row, hostname: long, os: long, version: long }, 0));
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  turn();
+  const start = process.cpuUsage();
+  const page = { fits, limit: 1, offset: 0 };
+  const { total } = await new FleetSearches(() => ({ total: rows.total, slice })).page(
+    "default",
+    page,
+  );
+  const { user, system } = process.cpuUsage(start);
+  isOver = true;
+  assert.equal(total, 0);
+  // Each of 3 slices took 80 ms.
+  assert.ok(turns > 15 && user + system < 1_000_000, `${turns} turns, ${user + system} µs`);
 });
 
 test("searches of one fleet run one after another, even after a failed one", async () => {

@@ -14,7 +14,8 @@ export interface Form {
 
 /** The variable in which Bash puts the number of a file, as in `{name}> file`. It is no word of the command. */
 const FILE_VARIABLE = /^\{[A-Za-z_]\w*(?:\[[^]*\])?\}$/;
-const BRACES = /^\{([^{}]*,[^{}]*)\}$/;
+/** The first part holds no comma: otherwise a text of commas would take the square of its length. */
+const BRACES = /^\{([^{},]*,[^{}]*)\}$/;
 
 /** The words of a command without their quotes. */
 export class UnquotedForm implements Form {

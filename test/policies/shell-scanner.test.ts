@@ -195,6 +195,7 @@ for (const [what, text] of [
   ["braces", `test ${"{".repeat(200_000)}`],
   ["braces in wrappers", `git status; ${"eval ".repeat(8)}${"{".repeat(20_000)}`],
   ["ranges", `test ${"{.".repeat(150_000)}`],
+  ["commas in braces", `{${",".repeat(150_000)}{`],
   ["here-documents", "a<<E;".repeat(60_000)],
   ["commands before a here-document", `cat ${"<<E ".repeat(30_000)}${";a".repeat(100_000)}`],
 ] as const) {

@@ -77,7 +77,7 @@ interface Person {
 }
 
 const ANYONE: Caller = { organization: DEFAULT_ORGANIZATION, actor: undefined };
-const BEARER = /^bearer(?:[ \t]+(.*))?$/i;
+const BEARER = /^bearer(?:[ \t]+(\S.*)?)?$/i;
 
 /** Creates the function that turns the credentials of every request into its caller. */
 export function createCallerResolver(parts: CallerParts): CallerResolver {

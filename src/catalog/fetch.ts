@@ -44,7 +44,7 @@ export function withoutUser(url: string): string {
 
 /** The URL as everyone may see it: without user-info and query, either of which can be a credential. */
 export function reportedUrl(url: string): string {
-  return withoutUser(url).replace(/[?#].*$/s, "?…");
+  return withoutUser(url).replace(/[?#][^]*/, "?…");
 }
 
 class Refused extends Error {}

@@ -2,6 +2,7 @@
  * Programs that run another command, given as arguments or as a text. Only known options are read: with any other one it
  * is unclear which of the words is the command.
  */
+import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
 import { isPattern, isUncertain, type Word } from "./shell-command.ts";
 import {
@@ -65,7 +66,8 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["stdbuf", runs({ alone: /^-[ioe]\w+$|^--(?:input|output|error)=\w+$/, valued: /^-[ioe]$/ })],
   ["busybox", runs({})],
   ["builtin", runs({})],
-  ["exec", runs({ alone: /^-[cl]+$/ })],
+  // With `-c`, the program gets no variables, as from `env -i`.
+  ["exec", runs({ alone: /^-l$/ })],
   ["command", { acts: false, innersOf: commandBuiltin }],
   ["xargs", { acts: false, innersOf: xargsCommand }],
   ["eval", { acts: false, innersOf: scriptAfter({}) }],
@@ -100,12 +102,14 @@ function numbered(alternatives: string): RegExp {
   return new RegExp(`^(?:${alternatives})$`);
 }
 
-const envArguments = commandAfter({
-  alone: /^-[i0]*$|^--(?:ignore-environment|null)$|^-u\w+$|^--unset=\w+$/,
+const ENV: Arguments = {
+  alone: /^-u\w+$|^--unset=\w+$/,
   valued: /^-u$|^--unset$/,
   assigns: true,
-});
+};
+const envArguments = commandAfter(ENV);
 
+/** Bash without a `PATH` looks for programs in the current directory too, and other variables may be there to protect. */
 function envCommand(words: readonly Word[]): readonly Inner[] {
   for (let at = 1; at < words.length; at++) {
     const { raw, value, bare } = words[at] as Word;
@@ -114,13 +118,15 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
     if (isOption && /^-(?:[iv0]*S|-split-string)/.test(value)) {
       const attached = value.replace(/^-(?:[iv0]*S|-split-string=?)/, "");
       const script = [{ raw, value: attached, bare }, ...words.slice(at + 1)];
-      // Its escapes and variables differ from those of a shell.
-      const isPlain = script.every((word) => /^[\w \t./=-]*$/.test(word.value));
-      return scriptOf(script, { isUnclear: at > 1 || !isPlain });
+      return scriptOf(script, { isUnclear: true }); // it is no text of a shell
     }
     if (!isOption && !value.includes("=")) break;
   }
-  return envArguments(words);
+  const options = words.slice(1, optionsOf(words, ENV).at).map(({ value }) => value);
+  const names = options.map((value) => value.replace(/^-u|^--unset=?|^--$/, ""));
+  const isHarmless = names.every((name) => name === "" || isHarmlessName(name, true));
+  const inners = envArguments(words);
+  return isHarmless ? inners : inners.map((inner) => ({ ...inner, isUnclear: true }));
 }
 
 const plainArguments = commandAfter({ alone: /^-p$/ });

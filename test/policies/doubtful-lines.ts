@@ -75,6 +75,16 @@ export const DOUBTFUL: readonly string[] = [
   "RANDOM='a[$(pwn)]'; git status",
   "OPTIND='a[$(pwn)]' git status",
   "env -S 'git status\fpwn'",
+  "git status; env -S ''",
+  "git status; env -S X=1",
+  // Without a `PATH`, Bash looks for programs in the current directory too.
+  "env -i bash -c 'git status'",
+  "env - bash -c 'git status'",
+  "env -u PATH bash -c 'git status'",
+  "env -uPATH A=1 bash -c 'git status'",
+  "env -u A --unset=PATH bash -c 'git status'",
+  "exec -c bash -c 'git status'",
+  "env -u npm_config_ignore_scripts git status",
   // Texts that shells read in different ways.
   "git status \r#; pwn",
   "git status <<EOF\nEO\\\nF\npwn\nEOF",

@@ -23,8 +23,8 @@ const DELIMITER = /^(?:[A-Za-z_]\w*|'[^'\n]+'|"[^"\\$`\n]+"|\\\w+)$/;
 const HARMLESS_FILE =
   /^\/dev\/(?:null|stdout|stderr|tty|fd\/[12])$|^(?![^]*(?:^|\/)(?:\.(?!\/)|-))(?:\/tmp\/|\.\/)?[^\s/~*?[\]{}-][^\n~*?[\]{}]*$/;
 
-/** A file whose name Bash takes for a connection to another machine. */
-const CONNECTION = /^\/dev\/(?:tcp|udp)\//;
+/** A file whose name Bash takes for a connection to another machine. The home of the user `sys` is often `/dev`. */
+const CONNECTION = /^(?:\/dev|~[^/]*)\/(?:tcp|udp)\//;
 /** The beginning of a name that no expansion makes the name of a connection. */
 const NO_CONNECTION = /^"?(?:\/(?!d(?:e|\W|$))\w|[\w.*?[]|<\()/;
 

@@ -281,6 +281,7 @@ export const HARMLESS: readonly string[] = [
   "git log >> ./out.log 2>&1",
   "git log > /dev/null",
   "cat < dir/$x < /tmp/$x.txt 2>&1",
+  "cat < ~/tcp.txt < ~sys/tcp.txt",
   "ls 2> err.txt 3>&1",
   "if [[ -f a ]] && [[ ! -d b ]]; then cat a; fi",
   '[[ -n "$x" ]] && [[ $x == main ]] && [[ "$y" != "a b" ]] && ls',

@@ -132,6 +132,8 @@ export const DOUBTFUL: readonly string[] = [
   "cat x </dev/tcp/127.0.0.1/80 >&0",
   "cat x 1< /dev/udp/127.0.0.1/80",
   "cat x < /dev/{t..t}cp/127.0.0.1/80",
+  "cat x < ~sys/tcp/127.0.0.1/80",
+  "while read -r x; do ls; done 3< ~sys/udp/127.0.0.1/80",
   "x=/dev/tcp/127.0.0.1/80; cat x < $x",
   'cat x 1< "$x"',
   "cat x < y 1<&0",

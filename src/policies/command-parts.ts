@@ -145,6 +145,8 @@ class Splitter {
     if (!isDoubtful) {
       examineBuiltin(name, words, this.#doubts);
       if (program.bare?.includes(" ")) this.#doubts.raise("$IFS in the name of a program");
+      // Rules write real assignments in the same way.
+      if (assignmentIn(program.value)) this.#doubts.raise("a program named as an assignment");
     }
     const wrapper = WRAPPERS.get(program.raw === name ? name : name.trim());
     const inners = wrapper?.innersOf(words, inputs) ?? NO_INNERS;

@@ -189,6 +189,22 @@ test("an exact pattern does not match a command that gets more arguments", () =>
   assert.equal(decide(policy, "xargs git status").rule, null);
 });
 
+test("a rule with an assignment does not allow a program of this name", () => {
+  const policy: PolicyDocument = {
+    default: "deny",
+    rules: [rule("allow", "HOME=/x git status", "git status")],
+    tests: [],
+  };
+  for (const line of ["HOME=/x git status -s", "env 'HOME=/x' git status"]) {
+    assert.equal(decide(policy, line).decision, "ALLOWED", line);
+  }
+  for (const line of ["'HOME=/x' git status", "HOME\\=/x git status", "nice HOME=/x git status"]) {
+    assert.equal(decide(policy, line).decision, "DENIED", line);
+  }
+  const argv = ["HOME=/x", "git", "status"];
+  assert.equal(decide(policy, argv.join(" "), { argv }).decision, "DENIED");
+});
+
 test("patterns with quotes match a command as it is written", () => {
   const commands = [{ glob: 'psql -c "select *"' }, { prefix: 'echo "a' }];
   const rules = [{ id: "quoted", effect: "allow", enabled: true, match: { commands } } as const];

@@ -55,6 +55,8 @@ const PLAIN_VALUE = /^["']?(?![^]*(?:\+\+|--))[\w .,:/@%+-]*["']?$/;
 export function isHarmlessAssignment({ raw, value, bare }: Word, isExported: boolean): boolean {
   const target = assignmentIn(raw) ?? assignmentIn(value) ?? "";
   const [name] = /^\w*/.exec(target) ?? [""];
+  // Rails runs `config/environments/$RAILS_ENV.rb`, which could be a file below `/tmp`.
+  if (name.endsWith("_ENV") && value.includes("/")) return false;
   const isPlain = isExported
     ? PLAIN_VALUE.test(assignmentIn(raw) ? raw.slice(target.length) : value.slice(target.length))
     : // The environment may have a known name already; then `make` gets each value.

@@ -317,6 +317,8 @@ export const DOUBTFUL: readonly string[] = [
   "DEBUG=PATH=4 git log",
   "DEBUG=PATH++ git log",
   "JOBS=--PATH git log",
+  "RAILS_ENV=../../../../tmp/x git log",
+  "env NODE_ENV=a/../../x git log",
   // Harmless lines outside of the plain language.
   "((x = 1 + 2)) && ls",
   "[[ $# -eq 0 ]] && ls",

@@ -4,7 +4,7 @@
  */
 import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
-import { isPattern, isUncertain, type Word } from "./shell-command.ts";
+import { isPattern, isUncertain, plainWord, type Word } from "./shell-command.ts";
 import {
   type Arguments,
   commandAfter,
@@ -107,6 +107,7 @@ const ENV: Arguments = {
   valued: /^-u$|^--unset$/,
   assigns: true,
 };
+const SPLIT_STRING = /^-(?:[iv0]*S|-s[a-z-]*=?)/;
 const envArguments = commandAfter(ENV);
 
 /** Bash without a `PATH` looks for programs in the current directory too, and other variables may be there to protect. */
@@ -115,8 +116,8 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
     const { raw, value, bare } = words[at] as Word;
     const isOption = value.startsWith("-");
     // In `-uS` and `-CS`, the letter is the value of an option.
-    if (isOption && /^-(?:[iv0]*S|-split-string)/.test(value)) {
-      const attached = value.replace(/^-(?:[iv0]*S|-split-string=?)/, "");
+    if (isOption && SPLIT_STRING.test(value)) {
+      const attached = value.replace(SPLIT_STRING, "");
       const script = [{ raw, value: attached, bare }, ...words.slice(at + 1)];
       return scriptOf(script, { isUnclear: true }); // it is no text of a shell
     }
@@ -163,13 +164,18 @@ function withMark(word: Word, mark: string | undefined): Word {
   return { ...word, bare: (word.bare ?? word.value).replaceAll(mark, "") };
 }
 
+const SU_COMMAND = /^(?:-[a-z]*?c|--c[a-z]*=?)/;
+
 function suCommand(words: readonly Word[]): readonly Inner[] {
-  const at = words.findIndex(({ value }) => value === "-c" || value === "--command");
-  const others = words.filter(
+  const at = words.findIndex(({ value }) => SU_COMMAND.test(value));
+  const [option, ...others] = words.filter(
     ({ value }) => value.startsWith("-") && !/^-l?$|^--login$/.test(value),
   );
-  const isUnclear = others.length > (at === -1 ? 0 : 1) || words.slice(1).some(isUncertain);
-  return scriptOf(at === -1 ? [] : words.slice(at + 1, at + 2), { isPosix: true, isUnclear });
+  const isKnown = others.length === 0 && (!option || /^-c$|^--command$/.test(option.value));
+  const isUnclear = !isKnown || words.slice(1).some(isUncertain);
+  const attached = words[at]?.value.replace(SU_COMMAND, "");
+  const script = attached ? [plainWord(attached)] : words.slice(at + 1, at + 2);
+  return scriptOf(at === -1 ? [] : script, { isPosix: true, isUnclear });
 }
 
 /** `trap ACTION SIGNAL…` sets an action. With one argument, or with `-`, it only removes or lists them. */

@@ -145,6 +145,10 @@ export const EVASIONS: readonly string[] = [
   "watch -n 5 git push",
   "trap 'git push' EXIT",
   "su root -c 'git push'",
+  "su root -c'git push'",
+  "su -lc 'git push' root",
+  "su --command='git push' root",
+  "env --split='git push'",
   "busybox sh -c 'git push'",
   // Texts that only some shells run.
   "((git push); true)",

@@ -194,8 +194,11 @@ export abstract class ExpansionReader {
     const ignored = new WordBuilder();
     const char = this.text[this.at];
     if (char === undefined) throw new Unsplittable();
-    if (char === "\\") this.at += 2;
-    else if (char === '"') this.#doubleQuoted(ignored);
+    if (char === "\\") {
+      // Bash joins the lines, and finds a substitution in `<\` and `(` on the next line.
+      if (this.text[this.at + 1] === "\n") this.doubts.raise("a word on two lines");
+      this.at += 2;
+    } else if (char === '"') this.#doubleQuoted(ignored);
     else if (char === "'" && !isQuoted) this.#singleQuoted();
     else if (char === "$") {
       // In `"$(…)"`, Bash takes these quotes away, and evaluates what was in them.

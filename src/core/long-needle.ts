@@ -7,8 +7,11 @@ const BEGINNING = 32;
 /** In hostile texts the native search is slow for longer needles. */
 export const LONG_NEEDLE = 250;
 
+/** A `Buffer`, as far as a search needs it: pages search texts in browsers, which have none. */
+type Bytes = Uint8Array & { indexOf(bytes: string, from: number): number };
+
 /** A text or bytes, more than 32, that are looked for in others of their kind. */
-export class LongNeedle<Text extends string | Buffer> {
+export class LongNeedle<Text extends string | Bytes> {
   readonly #beginning: Text;
   readonly #codes: Uint16Array;
   /** For each number of matching characters: how many of them still match when the next one does not. */
@@ -57,6 +60,6 @@ export function containing(needle: string): (text: string) => boolean {
   return (text) => long.indexIn(text, 0) !== -1;
 }
 
-function codesOf(text: string | Buffer): (at: number) => number {
+function codesOf(text: string | Bytes): (at: number) => number {
   return typeof text === "string" ? (at) => text.charCodeAt(at) : (at) => text[at] as number;
 }

@@ -1,3 +1,4 @@
+import { containing } from "../../core/long-needle.ts";
 import type { Work } from "../../core/work.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
@@ -86,6 +87,7 @@ export const policies: DataPage<PoliciesModel, typeof parameters> = {
 export function* renderPolicies(model: PoliciesModel): Work<Html> {
   const { versions } = model;
   const shown = versions.length === 0 ? undefined : yield* document(model);
+  const listed = versions.length === 0 ? undefined : yield* list(model);
   return html`<div class="page-head">
       <h1>Policies</h1>
       <span class="faint">${counted(versions.length, "version")}</span>
@@ -111,7 +113,7 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
     ${
       versions.length === 0
         ? html`<section class="card">${noPolicies(model)}</section>`
-        : html`<div class="grid policies">${list(model)} ${shown}</div>
+        : html`<div class="grid policies">${listed} ${shown}</div>
             ${versionHoursCard(model.hours)}`
     }`;
 }
@@ -135,13 +137,16 @@ function noPolicies(model: PoliciesModel): Html {
   );
 }
 
-function list({ versions, fleet, shown, query, now }: PoliciesModel): Html {
+/** Each version has two links with the searched text: a longer text is left out of them. */
+const LONGEST_REPEATED = 500;
+
+function* list({ versions, fleet, shown, query, now }: PoliciesModel): Work<Html> {
   const runtimes = runtimesOf(fleet);
   const { q } = query;
   const found = versions.map((policy, i) => ({ policy, before: versions[i + 1]?.version }));
-  const matching = q === undefined ? found : found.filter(({ policy }) => holds(policy, q));
+  const matching = q === undefined ? found : yield* holding(found, q);
   const linkTo = (version: string, against?: string): string =>
-    q === undefined
+    q === undefined || q.length > LONGEST_REPEATED
       ? policyLink(version, against)
       : pageLink(POLICIES_PATH, { version, against, q });
   return html`<nav class="card versions" aria-label="Versions">
@@ -171,10 +176,19 @@ function list({ versions, fleet, shown, query, now }: PoliciesModel): Html {
   </nav>`;
 }
 
-/** Whether a version contains a text, in any letter case. */
-function holds({ version, description = "", updated_by: by }: PolicySummary, q: string): boolean {
-  const wanted = q.toLowerCase();
-  return [version, description, by].some((text) => text.toLowerCase().includes(wanted));
+/** Finds the versions that contain a text, in any letter case. */
+function* holding<T extends { readonly policy: PolicySummary }>(
+  versions: readonly T[],
+  q: string,
+): Work<readonly T[]> {
+  const isIn = containing(q.toLowerCase());
+  const found: T[] = [];
+  for (const one of versions) {
+    const { version, description = "", updated_by: by } = one.policy;
+    if ([version, description, by].some((text) => isIn(text.toLowerCase()))) found.push(one);
+    yield;
+  }
+  return found;
 }
 
 /** The form that searches the versions. It works without modules. */

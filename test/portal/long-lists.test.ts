@@ -49,6 +49,21 @@ test("the page of the policies shows the beginning of a long document", async ()
   assert.ok(text.length < 500_000, String(text.length));
 });
 
+test("a long name of a person or a provider is repeated in few links", async () => {
+  const long = "'".repeat(5_000); // an address takes three characters for each, and markup five
+  const events = Array.from({ length: 200 }, (_, i) => ({
+    ...{ executor: long, provider: long, decision: "denied" },
+    timestamp: new Date(app.now - i * 3_000_000).toISOString(),
+  }));
+  await app.post("/api/v1/audit", { events });
+  const links = ["executor?name", "catalog?provider", "audit?range=7d&executor"];
+  for (const link of links) {
+    const { text } = await app.get(`/portal/${link}=${long}`);
+    assert.match(text, /[?;]event=/, link);
+    assert.ok(text.length < 1_000_000, `${link}: ${text.length}`);
+  }
+});
+
 test("a long search of versions is repeated in few links", () => {
   const q = "'".repeat(4_000);
   const text = finish(renderPolicies(policiesModel({ description: q }, { q }))).toString();

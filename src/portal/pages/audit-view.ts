@@ -110,15 +110,19 @@ export function viewHref(
   return AUDIT_PATH + searchOf(view, changes);
 }
 
+/** A page repeats the filters in hundreds of links. */
+const LONGEST_REPEATED = 2_000;
+
 /**
  * Makes relative links to many views that differ from one in a few parameters, such as those of the rows
- * of a list.
+ * of a list. Links of a very long view leave out its filters; in a browser, `data-sets` keeps them.
  */
 export function searchesFrom(
   view: AuditView,
-  changes: Parameters<typeof viewHref>[1],
+  changes: Parameters<typeof viewHref>[1] = {},
 ): (rest: AuditView) => string {
-  const base = searchOf(view, changes);
+  const whole = searchOf(view, changes);
+  const base = whole.length > LONGEST_REPEATED ? searchOf({}, changes) : whole;
   return (rest) => {
     let search = base;
     for (const [name, value] of Object.entries(rest)) search = withParameter(search, name, value);

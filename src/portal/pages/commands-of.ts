@@ -3,9 +3,17 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import { ago, count, counted, percent, shortDay, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { AUDIT_PATH } from "../page-link.ts";
 import { zoneWords } from "../zone.ts";
 import { readChart, type AuditSlice } from "./audit-source.ts";
-import { AHEAD_MS, shortMoment, valueWords, viewHref, type AuditView } from "./audit-view.ts";
+import {
+  AHEAD_MS,
+  searchesFrom,
+  shortMoment,
+  valueWords,
+  viewHref,
+  type AuditView,
+} from "./audit-view.ts";
 import { barChart, barTable, chartLegend } from "./bar-chart.ts";
 import { chartBars } from "./chart-labels.ts";
 import { denialList } from "./denial-list.ts";
@@ -144,9 +152,10 @@ export function namesIn(
 export function commandCards(thing: Html, commands: CommandsOf, now: number): Html {
   const { filter, newest, denied, week } = commands;
   const found = barsOf(week);
+  const searchOf = searchesFrom(filter);
   const bars = chartBars(
     found,
-    (from, to) => viewHref({ ...filter, from: shortMoment(from), to: shortMoment(to) }),
+    (from, to) => AUDIT_PATH + searchOf({ from: shortMoment(from), to: shortMoment(to) }),
     week.plan.from,
   );
   const chart = html`<div class="inside">
@@ -184,13 +193,14 @@ export function newestTable(
   advice = "None in the log has this name.",
 ): Html {
   if (events.length === 0) return emptyState("No commands", advice);
+  const searchOf = searchesFrom(view);
   const rows = events.slice(0, SHOWN).map(
     (event) =>
       html`<tr>
         <td class="nowrap">${timeAgo(event.timestamp, now)}</td>
         <td>${decisionBadge(event)}</td>
         <td>
-          <a class="mono" href="${viewHref(view, { event: event.id })}"
+          <a class="mono" href="${AUDIT_PATH + searchOf({ event: event.id })}"
             >${shorten(event.command ?? event.message ?? "(no command)", COMMAND_LENGTH)}</a
           >
         </td>

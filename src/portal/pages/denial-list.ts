@@ -1,7 +1,8 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { viewHref, type AuditView } from "./audit-view.ts";
+import { AUDIT_PATH } from "../page-link.ts";
+import { searchesFrom, type AuditView } from "./audit-view.ts";
 import { timeAgo } from "./parts.ts";
 
 const COMMAND_LENGTH = 160;
@@ -9,15 +10,16 @@ const REASON_LENGTH = 240;
 
 /** Renders denied events with their reasons; each leads to itself in a view of the denials. */
 export function denialList(events: readonly AuditEvent[], now: number, view: AuditView): Html {
+  const searchOf = searchesFrom({ ...view, decision: "DENIED" });
   return html`<ul class="denials">
-    ${events.map((event) => denial(event, now, { ...view, decision: "DENIED" }))}
+    ${events.map((event) => denial(event, now, AUDIT_PATH + searchOf({ event: event.id })))}
   </ul>`;
 }
 
-function denial(event: AuditEvent, now: number, view: AuditView): Html {
+function denial(event: AuditEvent, now: number, href: string): Html {
   const who = [event.executor, event.runtime_name].filter((name) => name !== undefined);
   return html`<li>
-    <a href="${viewHref(view, { event: event.id })}">
+    <a href="${href}">
       <code>${shorten(event.command ?? "(no command)", COMMAND_LENGTH)}</code>
       <span class="faint small">${timeAgo(event.timestamp, now)}</span>
       <span class="why small"

@@ -9,6 +9,7 @@ import {
 } from "../../fleet/schema.ts";
 import { labelsIn, MOST_LABELS } from "../../core/labels.ts";
 import { string } from "../../core/schema-parts.ts";
+import type { Work } from "../../core/work.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
@@ -32,7 +33,7 @@ import type { DataPage } from "./source.ts";
 /** The number of rows that each "Show more" adds. */
 export const FLEET_ROWS = 200;
 
-/** The most rows on a page: rendering them blocks the event loop for some milliseconds. */
+/** The most rows on a page: with long texts it has some MB. */
 export const MOST_FLEET_ROWS = 600;
 
 const parameters = {
@@ -102,6 +103,8 @@ const LONGEST_SHOWN = 100;
 /** The shown length of a text in a narrow column. */
 const LONGEST_NARROW = 40;
 const LONGEST_VERSION = 256;
+/** The shown length of all labels of a runtime; its own page has the others. */
+const LONGEST_LABELS = 500;
 
 /** The tones of the badges of statuses. */
 export const STATUS_TONES: Readonly<Record<RuntimeStatus, Tone>> = {
@@ -111,17 +114,19 @@ export const STATUS_TONES: Readonly<Record<RuntimeStatus, Tone>> = {
 };
 
 /** Renders the runtimes with their status and policy version. */
-export function renderFleet(model: FleetModel): Html {
+export function* renderFleet(model: FleetModel): Work<Html> {
   const { summary, runtimes, matching } = model;
   if (summary.total === 0) {
     return html`<div class="page-head"><h1>Fleet</h1></div>
       <section class="card">${noRuntimes(model)}</section>`;
   }
+  const form = yield* filters(model);
+  const rows = yield* list(model);
   return html`<div class="page-head">
       <h1>Fleet</h1>
       <span class="faint" role="status">${numberInWords(matching, summary.total)}</span>
     </div>
-    ${filters(model)}
+    ${form}
     <section class="card" aria-label="Runtimes">
       ${
         runtimes.length === 0
@@ -129,7 +134,7 @@ export function renderFleet(model: FleetModel): Html {
               "No runtime matches",
               html`Another filter may show some: <a href="/portal/fleet">show all of them</a>.`,
             )
-          : list(model)
+          : rows
       }
     </section>`;
 }
@@ -144,17 +149,21 @@ function noRuntimes(model: FleetModel): Html {
   return emptyState("No runtimes yet", "A runtime appears with its first heartbeat:", request);
 }
 
-function filters({ query, summary }: FleetModel): Html {
+function* filters({ query, summary }: FleetModel): Work<Html> {
   const { drifted, policy_version: active, policy_versions: reported } = summary;
   const versions = new Map(reported.map(({ version, runtimes }) => [version, runtimes]));
   if (query.policy && !versions.has(query.policy)) versions.set(query.policy, 0);
   const statuses = STATUSES.map((status) =>
     option(status, `${capitalize(status)} (${count(summary[status])})`, query.status),
   );
-  const policies = [...versions.keys()].sort().map((version) => {
+  const policies: Html[] = [];
+  for (const version of [...versions.keys()].sort()) {
+    // Runtimes may report longer texts, which name no published version.
+    if (version.length > LONGEST_VERSION && version !== query.policy) continue;
     const name = version === active ? `${version}, active` : version;
-    return option(version, `${name} (${count(versions.get(version) ?? 0)})`, query.policy);
-  });
+    policies.push(option(version, `${name} (${count(versions.get(version) ?? 0)})`, query.policy));
+    yield;
+  }
   return html`<form class="filters" method="get" action="/portal/fleet" data-filters>
     ${query.sort === undefined ? undefined : html`<input type="hidden" name="sort" value="${query.sort}" />`}
     <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
@@ -176,7 +185,7 @@ function filters({ query, summary }: FleetModel): Html {
   </form>`;
 }
 
-function list(model: FleetModel): Html {
+function* list(model: FleetModel): Work<Html> {
   const headings = [
     sortHeading(model, "name", "Runtime"),
     sortHeading(model, "status", "Status"),
@@ -187,7 +196,11 @@ function list(model: FleetModel): Html {
     sortHeading(model, "system", "System"),
   ];
   const linkTo = labelLinker(model.query);
-  const rows = model.runtimes.map((runtime) => row(model, runtime, linkTo));
+  const rows: Html[] = [];
+  for (const runtime of model.runtimes) {
+    rows.push(row(model, runtime, linkTo));
+    yield; // many rows take long
+  }
   const all = mayForget(model) ? [...headings, ACTIONS] : headings;
   return html`${table("Table of runtimes", "rows fleet stacked", all, rows)} ${more(model)}`;
 }
@@ -228,7 +241,7 @@ function row(model: FleetModel, runtime: RuntimeInstance, linkTo: LabelLinker): 
     <th scope="row">
       <a class="clamp" href="${runtimeLink(name)}" title="${fullName(name)}">${name}</a>
       ${hostname === undefined ? undefined : html`<span class="under">${shorten(hostname, LONGEST_SHOWN)}</span>`}
-      ${labelLinks(runtime.labels, linkTo)}
+      ${labelLinks(runtime.labels, linkTo, LONGEST_LABELS)}
     </th>
     <td>${badge(status, STATUS_TONES[status])}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>

@@ -1,5 +1,6 @@
 /** The labels of runtimes as links to the fleet page. */
 import { labelsIn, labelTexts, type Labels } from "../../core/labels.ts";
+import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { FLEET_PATH, pageLink } from "../page-link.ts";
 
@@ -26,13 +27,25 @@ export function labelLinker(filters: Filters = {}): LabelLinker {
   return (one) => (chosen.has(one) ? own : `${before}label=${encodeURIComponent(one)}`);
 }
 
-/** The labels of a runtime, each a link. */
-export function labelLinks(labels: Labels | undefined, linkTo: LabelLinker): Html | undefined {
+/**
+ * The labels of a runtime, each a link.
+ *
+ * @param most the characters of all labels together; of further labels only the number is shown
+ */
+export function labelLinks(
+  labels: Labels | undefined,
+  linkTo: LabelLinker,
+  most = Number.POSITIVE_INFINITY,
+): Html | undefined {
   const all = labelTexts(labels);
   if (all.length === 0) return undefined;
-  const links = all.map(
+  let length = 0;
+  const shown = all.filter((label) => (length += label.length) <= most);
+  const rest = all.length - shown.length;
+  const links = shown.map(
     (label) =>
       html`<a class="plain" href="${linkTo(label)}"><span class="badge none">${label}</span></a> `,
   );
-  return html`<span class="under">${links}</span>`;
+  const more = rest > 0 ? html`<span class="faint">and ${count(rest)} more</span>` : undefined;
+  return html`<span class="under">${links}${more}</span>`;
 }

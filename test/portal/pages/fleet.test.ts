@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { finish } from "../../../src/core/work.ts";
 import { renderFleet, type FleetModel } from "../../../src/portal/pages/fleet.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
@@ -27,7 +28,7 @@ const MODEL: FleetModel = {
 };
 
 const markupOf = (model: Partial<FleetModel>): string =>
-  renderFleet({ ...MODEL, ...model }).toString();
+  finish(renderFleet({ ...MODEL, ...model })).toString();
 
 /** The text of a page without its markup. */
 function wordsOf(model: Partial<FleetModel>): string {
@@ -87,4 +88,26 @@ test("a page of labels stays short, whatever it is filtered by", () => {
   const chosen = "/portal/fleet?label=k0%3Av&amp;label=a%3Ab";
   assert.ok(few.includes(`href="${chosen}&amp;label=k1%3Av"`));
   assert.ok(few.includes(`href="${chosen}"`));
+});
+
+test("a page of long labels and versions is made in parts, and stays small", () => {
+  const long = "\u2603".repeat(64);
+  const labels = Object.fromEntries(Array.from({ length: 32 }, (_, i) => [`label-${i}`, long]));
+  const runtimes = Array.from({ length: 600 }, (_, i) => ({
+    ...({ name: `runtime-${i}`, status: "online", last_seen, labels } as const),
+  }));
+  const policy_versions = Array.from({ length: 1_000 }, (_, i) => ({
+    ...{ version: `${i}${"'".repeat(1_000)}`, runtimes: 1, present: 1 },
+  }));
+  const summary = { ...MODEL.summary, policy_versions };
+  const work = renderFleet({ ...MODEL, summary, runtimes, limit: 600 });
+  let parts = 0;
+  for (let part = work.next(); ; part = work.next(), parts++) {
+    if (part.done !== true) continue;
+    const markup = part.value.toString();
+    assert.ok(markup.includes("label-0:") && markup.includes("and 26 more"));
+    assert.ok(markup.length < 4_000_000, String(markup.length));
+    break;
+  }
+  assert.ok(parts >= 600, String(parts));
 });

@@ -71,6 +71,20 @@ test("a long search of versions is repeated in few links", () => {
   assert.ok(text.length < 500_000, String(text.length));
 });
 
+test("the page of a rule lists 500 rules of its version", async () => {
+  const rules = Array.from(
+    { length: 5_000 },
+    (_, i) => `  - { id: rule-${i}, effect: deny, match: {} }`,
+  );
+  const yaml = ["schema: signalbox/policy/v1", "default: deny", "rules:", ...rules].join("\n");
+  const answer = await app.post("/api/v1/policies", { version: "rules", yaml });
+  assert.equal(answer.status, 201, answer.text.slice(0, 200));
+  const { text } = await app.get("/portal/rule?version=rules&id=rule-4000");
+  assert.match(text, /<h1>rule-4000<\/h1>/);
+  assert.ok(text.includes("rule-499<") && !text.includes("rule-500<"));
+  assert.ok(text.replaceAll("\u202f", "").includes("4500 more in"));
+});
+
 test("the page of the policies lists the newest 200 versions", () => {
   const text = finish(renderPolicies(policiesModel())).toString();
   assert.ok(text.includes("206 versions") && text.includes("6 older: a search finds them"));

@@ -1,4 +1,5 @@
 import { string } from "../../core/schema-parts.ts";
+import type { Work } from "../../core/work.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import { decisionOf } from "../../policies/evaluate.ts";
 import type { Policy, PolicyRule } from "../../policies/schema.ts";
@@ -34,6 +35,8 @@ import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
 const POLICIES_PATH = "/portal/policies";
 const LONGEST_SHOWN = 256;
+/** A document may have ten thousand rules. */
+const MOST_LISTED = 500;
 
 const parameters = {
   id: string("The id of the rule."),
@@ -73,9 +76,10 @@ export const rule: DataPage<RuleModel, typeof parameters> = {
 };
 
 /** Renders a rule: its text, and the commands that it decides. */
-function renderRule(model: RuleModel): Html {
+function* renderRule(model: RuleModel): Work<Html> {
   const { id, policy, found } = model;
   const shown = found?.rules.find((one) => one.id === id);
+  const others = policy && found && (yield* otherRules(policy, found));
   const head = html`<div class="page-head">
     ${breadcrumb(POLICIES_PATH, "Policies")}
     <h1>${shown ? shorten(shown.id, LONGEST_SHOWN) : "Rule"}</h1>
@@ -86,7 +90,7 @@ function renderRule(model: RuleModel): Html {
     return html`${head}
       <div class="grid">
         <section class="card">${noRule(model)}</section>
-        ${policy && found && otherRules(policy, found)}
+        ${others}
       </div>`;
   }
   const about = facts([
@@ -100,7 +104,7 @@ function renderRule(model: RuleModel): Html {
         ${card("rule-title", "Rule", html`${observeNotice(policy.yaml)}${about}`)}
         ${card("text-title", "Text", text)}
       </div>
-      ${found.commands && use(model, found.commands, shown)} ${otherRules(policy, found)}
+      ${found.commands && use(model, found.commands, shown)} ${others}
     </div>`;
 }
 
@@ -171,21 +175,29 @@ function use({ now }: RuleModel, { times, events, since }: Use, { effect }: Poli
   </div>`;
 }
 
-function otherRules({ version }: Policy, { rules }: PolicyRules): Html | undefined {
+function* otherRules({ version }: Policy, { rules }: PolicyRules): Work<Html | undefined> {
   if (rules.length === 0) return undefined;
-  const names = rules.map(
-    ({ id, enabled, effect }) =>
+  const names: Html[] = [];
+  for (const { id, enabled, effect } of rules.slice(0, MOST_LISTED)) {
+    names.push(
       html`<li>
         <a href="${ruleLink(version, id)}">${shorten(id, LONGEST_SHOWN)}</a>
         <span class="faint small">${enabled ? effect : "switched off"}</span>
       </li>`,
-  );
+    );
+    yield;
+  }
+  const rest = rules.length - names.length;
+  const more = html`<p class="inside faint small">
+    ${count(rest)} more in <a href="${policyLink(version)}">the document</a>.
+  </p>`;
   return card(
     "rules-title",
     html`Rules of ${version}`,
     html`<ul class="rule-list inside">
-      ${names}
-    </ul>`,
+        ${names}
+      </ul>
+      ${rest > 0 ? more : undefined}`,
   );
 }
 

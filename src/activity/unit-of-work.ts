@@ -1,3 +1,4 @@
+import { changeFor } from "../core/change-asker.ts";
 import { Unrecorded } from "../core/errors.ts";
 import type { Asker } from "../core/turns.ts";
 import type { ActivityEntry } from "./schema.ts";
@@ -16,8 +17,9 @@ export interface Changed<T> {
  * An engine with transactions commits both or neither. An engine without them commits the change
  * first, and rejects with `Unrecorded` if the entry cannot be written.
  *
- * @param asker the client that asks for the change. An engine in which changes take connections lets clients
- *   take turns; work of the service itself has no asker, and need not wait
+ * @param asker the client that asks for the change. Its credentials must still be accepted when the turn of the change
+ *   comes. An engine in which changes take connections lets clients take turns; work of the service itself has no asker,
+ *   and need not wait
  */
 export type UnitOfWork<Stores> = <T>(
   change: (stores: Stores) => Promise<Changed<T>>,
@@ -28,8 +30,8 @@ export type UnitOfWork<Stores> = <T>(
 export function changeThenEntry<
   Stores extends { readonly activity: Pick<ActivityStore, "append"> },
 >(stores: Stores): UnitOfWork<Stores> {
-  return async (change) => {
-    const { result, entry } = await change(stores);
+  return async (change, asker) => {
+    const { result, entry } = await changeFor(asker, () => change(stores));
     if (entry === undefined) return result;
     try {
       await stores.activity.append(entry.organization_id, entry);

@@ -110,14 +110,15 @@ export class Exchange<Needs = unknown> implements WaitingClient {
     onFollowed(this.response, listener);
   }
 
-  /** Whether the credentials were accepted a second ago or earlier. The clock may be set back. */
-  get isLate(): boolean {
+  /** Whether the credentials must be checked again: for a change, or a second or longer after they were accepted. */
+  get isToRecheck(): boolean {
     if (this.caller?.actor === undefined) return false;
-    return Math.abs(this.parts.now() - this.acceptedAt) >= SECOND_MS;
+    if (this.endpoint.row.change) return true;
+    return Math.abs(this.parts.now() - this.acceptedAt) >= SECOND_MS; // the clock may be set back
   }
 
   recheck(): Awaitable<void> {
-    if (this.isLate) return whenReady(this.resolveCaller(), () => undefined);
+    if (this.isToRecheck) return whenReady(this.resolveCaller(), () => undefined);
   }
 
   resolveCaller(): Awaitable<Caller> {

@@ -142,10 +142,7 @@ function handle<Needs>(exchange: Exchange<Needs>, value: unknown): void {
  * second until here.
  */
 function callHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
-  const { endpoint, caller } = exchange;
-  if (caller?.actor === undefined || (endpoint.row.change === undefined && !exchange.isLate)) {
-    return runHandler(exchange, input);
-  }
+  if (!exchange.isToRecheck) return runHandler(exchange, input);
   try {
     const caller = exchange.resolveCaller();
     if (!(caller instanceof Promise)) return runHandler(exchange, input);

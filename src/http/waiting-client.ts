@@ -25,7 +25,7 @@ export interface WaitingClient {
   onGone(listener: (error: ClientGone) => void): void;
   /** Calls a listener once another request waits behind this one on its connection. */
   onFollowed(listener: () => void): void;
-  /** Throws the refusal if credentials that were accepted a second ago or earlier are no longer accepted. */
+  /** Throws the refusal if the credentials are no longer accepted; those of a question are checked only after a second. */
   recheck(): Awaitable<void>;
   /**
    * Makes a check whether the request's credentials are still accepted, for the same organization.

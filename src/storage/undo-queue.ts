@@ -1,3 +1,4 @@
+import { recheckAsker } from "../core/change-asker.ts";
 import { Unavailable } from "../core/errors.ts";
 import { Queue } from "./queue.ts";
 
@@ -27,12 +28,14 @@ export class UndoQueue {
   /**
    * Runs a task after all earlier ones have ended and all failed writes are undone.
    *
-   * @throws Unavailable after `close`: the directory may belong to another service by then
+   * @throws Unavailable after `close`: the directory may belong to another service by then; or the refusal if the
+   *   credentials of the client have ended meanwhile
    */
   run<T>(task: Task<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(new Unavailable("The service is stopping", 1));
     return this.#queue.run(async () => {
       await this.#undo();
+      await recheckAsker();
       return task();
     });
   }

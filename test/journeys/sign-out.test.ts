@@ -49,6 +49,27 @@ test("a token that ends while a body arrives changes nothing", async (t) => {
   assert.equal(users.length, 1);
 });
 
+test("a user whose account is deactivated makes no change that still waits in line", async (t) => {
+  const app = await setUp(t);
+  const admin = await app.asUser(ADMIN);
+  const eve = { email: "eve@example.com", password: "ten letters and more" };
+  const { body: user } = await app.post("/api/v1/users", { ...eve, role: "admin" }, admin);
+  const token = await app.asUser(eve);
+  const sent = Array.from({ length: 500 }, (_, i) =>
+    app.post("/api/v1/api-keys", { name: `key ${i}` }, token),
+  );
+  await Promise.race(sent);
+  const changed = await app.patch(`/api/v1/users/${user.id}`, { active: false }, admin);
+  assert.equal(changed.status, 200);
+  const statuses = (await Promise.all(sent)).map(({ status }) => status);
+  assert.ok(statuses.every((status) => status === 201 || status === 401));
+  const { entries } = (await app.get("/api/v1/activity?limit=1000", admin)).body;
+  const actions = entries.map(({ action }: { action: string }) => action).reverse();
+  const after = actions.slice(actions.indexOf("user.change") + 1);
+  // Changes that have their turn may be recorded after the deactivation: one over files, one for each connection otherwise.
+  assert.ok(after.length <= 8, `${after.length} changes came after the deactivation`);
+});
+
 for (const { what, path, body } of [
   { what: "a report", path: "/api/v1/audit", body: { command: "ls" } },
   { what: "a replay", path: "/api/v1/policies/replay", body: { base: "recorded" } },

@@ -3,7 +3,7 @@
  * characters only themselves: every storage engine can tell these letters alike, while each has its own rules for others.
  */
 import { BadInput } from "../core/errors.ts";
-import { LONG_NEEDLE, LongNeedle } from "../core/long-needle.ts";
+import { finderOf } from "../core/long-needle.ts";
 import {
   excluding,
   type ExactFilter,
@@ -67,19 +67,17 @@ export function partsOf(text: string): readonly string[] {
 export function wildcardTest(text: string): (value: string | undefined) => boolean {
   const [first = "", ...parts] = partsOf(text.toWellFormed());
   const last = parts.pop();
-  const needles = parts.map((part) => {
-    return { part, long: part.length > LONG_NEEDLE ? new LongNeedle(part) : undefined };
-  });
+  const inner = parts.map((part) => ({ length: part.length, find: finderOf(part) }));
   return (value) => {
     if (value === undefined) return false;
     const lower = inLowerCase(value.toWellFormed());
     if (last === undefined) return lower === first;
     if (!lower.startsWith(first)) return false;
     let at = first.length;
-    for (const { part, long } of needles) {
-      const found = long ? long.indexIn(lower, at) : lower.indexOf(part, at);
+    for (const { length, find } of inner) {
+      const found = find(lower, at);
       if (found === -1) return false;
-      at = found + part.length;
+      at = found + length;
     }
     return lower.length - last.length >= at && lower.endsWith(last);
   };

@@ -53,11 +53,19 @@ export class LongNeedle<Text extends string | Bytes> {
   }
 }
 
+/** Makes the search for a text of any length: the first position from `from` on, or -1, in linear time. */
+export function finderOf<Text extends string | Bytes>(
+  needle: Text,
+): (text: Text, from: number) => number {
+  if (needle.length <= LONG_NEEDLE) return (text, from) => text.indexOf(needle as string, from);
+  const long = new LongNeedle(needle);
+  return (text, from) => long.indexIn(text, from);
+}
+
 /** Makes the test whether a text contains another one, in linear time. */
 export function containing(needle: string): (text: string) => boolean {
-  if (needle.length <= LONG_NEEDLE) return (text) => text.includes(needle);
-  const long = new LongNeedle(needle);
-  return (text) => long.indexIn(text, 0) !== -1;
+  const find = finderOf(needle);
+  return (text) => find(text, 0) !== -1;
 }
 
 function codesOf(text: string | Bytes): (at: number) => number {

@@ -5,7 +5,7 @@
  * within a text, or after a number of matches. The next piece begins at the first position where a match is still
  * possible.
  */
-import { LONG_NEEDLE, LongNeedle } from "../../../../core/long-needle.ts";
+import { finderOf, LONG_NEEDLE } from "../../../../core/long-needle.ts";
 
 const PIECE_BYTES = 256 << 10;
 /** The piece in which a long needle is looked for. */
@@ -27,9 +27,8 @@ export class TextFinder {
   constructor(needle: Buffer, ends: Uint32Array) {
     this.#needle = needle;
     this.#ends = ends;
-    const long = needle.length > LONG_NEEDLE ? new LongNeedle(needle) : undefined;
-    this.#indexIn = (piece, from) => long?.indexIn(piece, from) ?? piece.indexOf(needle, from);
-    this.#pieceBytes = long ? LONG_PIECE_BYTES : PIECE_BYTES;
+    this.#indexIn = finderOf(needle);
+    this.#pieceBytes = needle.length > LONG_NEEDLE ? LONG_PIECE_BYTES : PIECE_BYTES;
   }
 
   /** Skips all texts before the given one; the first has index 0. */

@@ -26,8 +26,10 @@ const FARTHEST_AT = 1024;
 const TRY_LENGTH = 16;
 /** The distance from a keyword to its secret in which no other secret fits. */
 const FARTHEST_NEAR = 16;
-/** The pieces of a long value that are read in one part of the work: each is up to 4,096 characters, or in quotes. */
+/** How much of a long value is read in one part of the work: pieces in and between quotes, and runs of a pattern. */
 const PIECES_OF_A_PART = 256;
+/** A run is up to 4,096 characters. */
+const RUNS_OF_A_PART = 16;
 
 /** The last command that a rule has read. */
 interface Reading {
@@ -245,8 +247,8 @@ export class Scan {
 
   *#skip(pattern: RegExp, place: number): Work<number> {
     let end = place;
-    for (let pieces = 1; ; pieces++) {
-      if (pieces % (PIECES_OF_A_PART / 16) === 0) yield;
+    for (let runs = 1; ; runs++) {
+      if (runs % RUNS_OF_A_PART === 0) yield;
       pattern.lastIndex = end;
       if (!pattern.test(this.text)) return end;
       end = pattern.lastIndex;

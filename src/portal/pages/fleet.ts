@@ -121,7 +121,7 @@ export function* renderFleet(model: FleetModel): Work<Html> {
       <section class="card">${noRuntimes(model)}</section>`;
   }
   const form = yield* filters(model);
-  const rows = yield* list(model);
+  const rows = runtimes.length === 0 ? undefined : yield* list(model);
   return html`<div class="page-head">
       <h1>Fleet</h1>
       <span class="faint" role="status">${numberInWords(matching, summary.total)}</span>
@@ -129,12 +129,11 @@ export function* renderFleet(model: FleetModel): Work<Html> {
     ${form}
     <section class="card" aria-label="Runtimes">
       ${
-        runtimes.length === 0
-          ? emptyState(
-              "No runtime matches",
-              html`Another filter may show some: <a href="/portal/fleet">show all of them</a>.`,
-            )
-          : rows
+        rows ??
+        emptyState(
+          "No runtime matches",
+          html`Another filter may show some: <a href="/portal/fleet">show all of them</a>.`,
+        )
       }
     </section>`;
 }

@@ -26,6 +26,7 @@ browserTest(
     await page.getByRole("button", { name: "Store and roll out…" }).click();
     const dialog = page.getByRole("dialog");
     const limits = dialog.getByLabel("Denials may rise by, in points");
+    await limits.nth(2).waitFor(); // the dialog opens when the version is stored
     assert.deepEqual(
       await limits.evaluateAll((fields) => fields.map((field) => "value" in field && field.value)),
       ["5", "5", "5"],

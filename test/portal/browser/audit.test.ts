@@ -556,6 +556,7 @@ browserTest("a printed view is complete, black on white and without controls", a
     false,
   );
   await page.goto(`${url}?event=bad`);
+  await page.locator(".event").waitFor();
   assert.deepEqual(await page.locator(".row:visible, .event:visible").count(), 1);
 });
 

@@ -134,13 +134,14 @@ export class GrowingIndex implements SegmentIndex {
     return this.#order.take(this.times, this.rows);
   }
 
-  rowsOfTrace(trace: string, rows: number): Uint32Array {
+  async rowsOfTrace(trace: string, rows: number, yielder: Yielder): Promise<Uint32Array> {
     const { codes, dictionary } = this.traces;
     const code = dictionary.codeOf(trace);
     if (code === undefined) return new Uint32Array(0);
     const bits = noBits(rows); // a bit set, because all rows may have the same trace id
-    addBits(bits, codes, marksOf([code], dictionary.size), rows);
-    return RowSet.ofBits(bits).toList();
+    await yielder.run(addBits(bits, codes, marksOf([code], dictionary.size), rows));
+    const found = await yielder.run(RowSet.ofBits(bits));
+    return yielder.run(found.toList());
   }
 
   rowsOfId(hash: number): readonly LocalRow[] {

@@ -2,9 +2,12 @@
  * An immutable set of rows of one segment that were found by their text. A small set is a list; otherwise it has a
  * bit for each row of the segment, so a set takes at most an eighth of a byte for each row.
  */
+import type { Work } from "../../../../core/work.ts";
 import type { Column } from "./fields.ts";
 
 const WORD = 32;
+/** The words, of 4,096 rows, that are read in one part: code that is not compiled yet takes half a millisecond. */
+const WORDS_AT_ONCE = 128;
 
 /** Some rows of a segment, ascending. */
 export class RowSet {
@@ -20,11 +23,11 @@ export class RowSet {
   }
 
   /** The rows whose bit is 1; row 0 has the lowest bit of the first word. The set keeps the array. */
-  static ofBits(bits: Uint32Array): RowSet {
-    const count = countBits(bits);
+  static *ofBits(bits: Uint32Array): Work<RowSet> {
+    const count = yield* countBits(bits);
     if (count === 0) return RowSet.none;
     if (count > bits.length) return new RowSet(undefined, bits, count);
-    return new RowSet(listOf(bits, count), undefined, count);
+    return new RowSet(yield* listOf(bits, count), undefined, count);
   }
 
   /** The rows of an ascending list. The set keeps the array. */
@@ -38,10 +41,9 @@ export class RowSet {
   }
 
   /** The rows as a new list, which the caller may change. */
-  toList(): Uint32Array {
-    return this.#bits === undefined
-      ? (this.#list as Uint32Array).slice()
-      : listOf(this.#bits, this.count);
+  *toList(): Work<Uint32Array> {
+    if (this.#bits === undefined) return (this.#list as Uint32Array).slice();
+    return yield* listOf(this.#bits, this.count);
   }
 
   /** The given rows that are in the set. */
@@ -61,7 +63,16 @@ export function noBits(rows: number): Uint32Array {
 }
 
 /** The number of bits that are 1. */
-export function countBits(bits: Uint32Array): number {
+export function* countBits(bits: Uint32Array): Work<number> {
+  let count = 0;
+  for (let from = 0; from < bits.length; from += WORDS_AT_ONCE) {
+    count += countIn(bits.subarray(from, from + WORDS_AT_ONCE));
+    yield;
+  }
+  return count;
+}
+
+function countIn(bits: Uint32Array): number {
   let count = 0;
   for (let i = 0; i < bits.length; i++) {
     let word = bits[i] as number;
@@ -72,14 +83,25 @@ export function countBits(bits: Uint32Array): number {
   return count;
 }
 
-function listOf(bits: Uint32Array, count: number): Uint32Array {
+function* listOf(bits: Uint32Array, count: number): Work<Uint32Array> {
   const rows = new Uint32Array(count);
-  for (let word = 0, at = 0; at < count; word++) {
+  for (let from = 0, at = 0; at < count; from += WORDS_AT_ONCE) {
+    at = addRows(rows, at, bits, from);
+    yield;
+  }
+  return rows;
+}
+
+/** Adds the rows of some words to a list from a place on; returns the place after them. */
+function addRows(rows: Uint32Array, place: number, bits: Uint32Array, from: number): number {
+  let at = place;
+  const end = Math.min(bits.length, from + WORDS_AT_ONCE);
+  for (let word = from; word < end; word++) {
     for (let left = bits[word] as number; left !== 0; left &= left - 1) {
       rows[at++] = word * WORD + 31 - Math.clz32(left & -left);
     }
   }
-  return rows;
+  return at;
 }
 
 /** The rows below `rows` that have a code, ascending; fast if few rows have it. */
@@ -107,16 +129,22 @@ export function marksOf(codes: readonly number[], greatest: number): Uint8Array 
   return marks;
 }
 
-const CHUNK = 4096;
+const CHUNK = WORDS_AT_ONCE * WORD;
 
 /** Sets the bit of each row below `rows` whose code is wanted (1 in `wanted`). */
-export function addBits(bits: Uint32Array, column: Column, wanted: Uint8Array, rows: number): void {
+export function* addBits(
+  bits: Uint32Array,
+  column: Column,
+  wanted: Uint8Array,
+  rows: number,
+): Work<void> {
   // Codes of any width are copied to 32-bit numbers, so that the loop is compiled for one kind of array.
   const codes = new Uint32Array(CHUNK);
   for (let start = 0; start < rows; start += CHUNK) {
     const count = Math.min(CHUNK, rows - start);
     codes.set(column.subarray(start, start + count));
     addChunk(bits, start, count, codes, wanted);
+    yield;
   }
   // After the last row, the last group of eight has codes of the previous chunk: clear their bits.
   if (rows % 32 !== 0) bits[rows >>> 5] = (bits[rows >>> 5] as number) & ~(-1 << (rows & 31));

@@ -63,7 +63,7 @@ export interface SegmentIndex {
   /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
   order(): Uint32Array | undefined;
   /** Rows below `rows` that have a trace id. */
-  rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
+  rowsOfTrace(trace: string, rows: number, yielder: Yielder): Awaitable<Uint32Array>;
   /**
    * The rows whose id has that hash.
    *

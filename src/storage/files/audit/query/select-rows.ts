@@ -177,13 +177,13 @@ async function matchingRows(
   { tests, barred }: Plan,
   yielder: Yielder,
 ): Promise<RowSet | undefined> {
-  let list = trace === undefined ? undefined : await index.rowsOfTrace(trace, rows);
+  let list = trace === undefined ? undefined : await index.rowsOfTrace(trace, rows, yielder);
   for (const text of texts) {
     if (list?.length === 0) break;
     const holding = await rowsHolding(index, rows, text, yielder);
     const isAlone = texts.length === 1 && tests.length + barred.length + wildcards.length === 0;
     if (isAlone && facets === undefined && list === undefined) return holding;
-    list = list === undefined ? holding.toList() : holding.among(list);
+    list = list === undefined ? await yielder.run(holding.toList()) : holding.among(list);
   }
   const compared: [column: Column, wanted: Uint8Array][] = [];
   for (const { field, code, count } of tests) {
@@ -210,11 +210,10 @@ async function matchingRows(
   const found: Uint32Array[] = [];
   for (const [column, wanted] of compared) {
     const bits = noBits(rows);
-    addBits(bits, column, wanted, rows);
+    await yielder.run(addBits(bits, column, wanted, rows));
     found.push(bits);
-    if (yielder.isDue) await yielder.step();
   }
-  return found.length === 0 ? undefined : RowSet.ofBits(found.reduce(inBoth));
+  return found.length === 0 ? undefined : yielder.run(RowSet.ofBits(found.reduce(inBoth)));
 }
 
 function inBoth(a: Uint32Array, b: Uint32Array): Uint32Array {
@@ -223,7 +222,7 @@ function inBoth(a: Uint32Array, b: Uint32Array): Uint32Array {
 
 /** Sorts rows by time: few rows are sorted, many are picked from the order of all. */
 function* inOrder({ index, rows, order }: SegmentView, found: RowSet): Work<Uint32Array> {
-  const list = found.toList();
+  const list = yield* found.toList();
   if (order === undefined) return list;
   const timeOf = (row: number): number => index.times[row] as number;
   if (list.length * RARE < rows) return list.sort((a, b) => timeOf(a) - timeOf(b) || a - b);

@@ -33,17 +33,18 @@ async function search(
   yielder: Yielder,
 ): Promise<RowSet> {
   let bits: Uint32Array | undefined; // most segments have no match, and need no bits
-  const add = (column: Column, codes: readonly number[], size: number): void => {
-    if (codes.length > 0) addBits((bits ??= noBits(rows)), column, marksOf(codes, size), rows);
+  const add = async (column: Column, codes: readonly number[], size: number): Promise<void> => {
+    if (codes.length === 0) return;
+    await yielder.run(addBits((bits ??= noBits(rows)), column, marksOf(codes, size), rows));
   };
   for (const name of query.coded) {
     const field = index.fields[name];
-    add(field.codes, await field.holding(query, yielder), field.dictionary.size);
+    await add(field.codes, await field.holding(query, yielder), field.dictionary.size);
     if (yielder.isDue) await yielder.step();
   }
-  if (bits === undefined || countBits(bits) < rows) {
+  if (bits === undefined || (await yielder.run(countBits(bits))) < rows) {
     const { codes, size } = index.longFields[query.long];
-    add(codes, await index.longFields[query.long].holding(query, yielder), size);
+    await add(codes, await index.longFields[query.long].holding(query, yielder), size);
   }
-  return bits === undefined ? RowSet.none : RowSet.ofBits(bits);
+  return bits === undefined ? RowSet.none : yielder.run(RowSet.ofBits(bits));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { finish } from "../../../../../src/core/work.ts";
+import { finish, type Work } from "../../../../../src/core/work.ts";
 import {
   countFacets,
   countByFacets,
@@ -32,14 +32,28 @@ test("the rows that have a code are the same from a search, from bits and from a
       for (const row of expected) column[row] = 1;
       const all = Uint32Array.from({ length: rows }, (_, row) => row);
       const bits = noBits(rows);
-      addBits(bits, column, marksOf([1], 3), rows);
+      finish(addBits(bits, column, marksOf([1], 3), rows));
       assert.deepEqual([...rowsWithCode(column, 1, rows)], expected);
       assert.deepEqual([...keepWanted(all, column, marksOf([1], 3))], expected);
-      assert.deepEqual([...RowSet.ofBits(bits).toList()], expected);
+      assert.deepEqual([...finish(finish(RowSet.ofBits(bits)).toList())], expected);
     }),
     { numRuns: 200 },
   );
 });
+
+test("columns and sets are read in parts of 4,096 rows, between which other requests run", () => {
+  const rows = 10 * 4_096;
+  const bits = noBits(rows);
+  assert.equal(partsOf(addBits(bits, new Uint16Array(rows).fill(1), marksOf([1], 1), rows)), 10);
+  assert.equal(partsOf(RowSet.ofBits(bits)), 10);
+  assert.equal(partsOf(finish(RowSet.ofBits(bits)).toList()), 10);
+});
+
+function partsOf(work: Work<unknown>): number {
+  let parts = 0;
+  while (work.next().done !== true) parts++;
+  return parts;
+}
 
 test("totals by combination of facets are those of the rows one by one", () => {
   const someRow = fc.record({
@@ -147,10 +161,10 @@ test("a set of rows returns the marked rows, few or many, and knows which rows i
       (_, row) => (row % 7) * 2 + Number(isMarked(row)),
     );
     const bits = noBits(1_000);
-    addBits(bits, codes, Uint8Array.of(0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1_000);
-    addBits(bits, codes, Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1), 1_000);
-    const set = RowSet.ofBits(bits);
-    assert.deepEqual([...set.toList()], rows);
+    finish(addBits(bits, codes, Uint8Array.of(0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1_000));
+    finish(addBits(bits, codes, Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1), 1_000));
+    const set = finish(RowSet.ofBits(bits));
+    assert.deepEqual([...finish(set.toList())], rows);
     assert.equal(set.count, rows.length);
     assert.ok(set.bytes < 600);
     const some = Uint32Array.of(999, 30, 31, 32, 0, 128);

@@ -78,12 +78,19 @@ export function absenceOf(name: ContestantName): string | undefined {
   return name.includes("sqlite") && !hasBinary ? "SQLite is not compiled" : undefined;
 }
 
-/** Starts the built service on a free port; durable and with a quiet log, unless the settings say otherwise. */
+/**
+ * Starts the built service on a free port; durable and with a quiet log, unless the settings say otherwise.
+ *
+ * @param watch the file for the longest turn of its event loop, see `longestTurn`; threads start more slowly then
+ */
 export function startService(
   setup: Setup,
   settings: Readonly<Record<string, string>>,
+  watch?: string,
 ): Promise<Started> {
-  return startProcess([join(root, "dist", "server.js")], {
+  const program = join(root, "dist", "server.js");
+  const watcher = ["--import", "tsx", join(root, "bench", "watched.ts")];
+  return startProcess(watch === undefined ? [program] : [...watcher, watch, program], {
     PORT: "0",
     HOST: "127.0.0.1",
     DATA_DIR: setup.history ?? join(setup.directory, "data"),

@@ -4,7 +4,6 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { monitorEventLoopDelay, type IntervalHistogram } from "node:perf_hooks";
 import { ingestEvent } from "../../src/audit/ingest.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { createIds } from "../../src/core/ids.ts";
@@ -14,6 +13,7 @@ import { FileAuditStore } from "../../src/storage/files/audit.ts";
 import { IndexThreads } from "../../src/storage/files/audit/sidecar/index-threads.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { HISTORY_END, reports } from "../generator.ts";
+import { LoopWatch, type Turn } from "../loop-watch.ts";
 import { median } from "../statistics.ts";
 import { choosePatterns, engineQueries, type EngineQuery } from "./queries.ts";
 
@@ -36,8 +36,8 @@ export interface QueryFindings {
   readonly firstCpuMs: number;
   readonly medianMs: number;
   readonly greatestMs: number;
-  /** The longest time for which the event loop was blocked, including the first run. */
-  readonly stallMs: number;
+  /** The longest turn of the event loop, including the first run. */
+  readonly turn: Turn;
 }
 
 const ORGANIZATION = "default";
@@ -70,8 +70,7 @@ async function ask(
 ): Promise<QueryFindings> {
   const { name, filter, limit, offset } = query;
   const times: number[] = [];
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+  const watch = new LoopWatch();
   const before = process.cpuUsage();
   const firstMs = await timed(() => store.page(ORGANIZATION, filter, limit, offset));
   const { user, system } = process.cpuUsage(before);
@@ -87,16 +86,10 @@ async function ask(
       }),
     );
   }
-  const stallMs = stallOf(delay);
+  const turn = watch.stop();
   const [medianMs, greatestMs] = [median(times), Math.max(...times)];
   const firstCpuMs = (user + system) / 1_000;
-  return { name, total, firstMs, firstCpuMs, medianMs, greatestMs, stallMs };
-}
-
-/** The longest time for which the event loop was blocked since the monitor began. */
-function stallOf(delay: IntervalHistogram): number {
-  delay.disable();
-  return delay.count === 0 ? 0 : Math.max(0, delay.max / 1e6 - 1);
+  return { name, total, firstMs, firstCpuMs, medianMs, greatestMs, turn };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -142,8 +135,7 @@ const openMs = performance.now() - start;
 const resident = residentMiB() - before;
 const found: QueryFindings[] = [];
 for (const query of queries) found.push(await ask(store, query, Number(rounds)));
-const delay = monitorEventLoopDelay({ resolution: 1 });
-delay.enable();
+const watch = new LoopWatch();
 const began = process.cpuUsage();
 const firstMs = await timed(() => store.activity(ORGANIZATION, HISTORY_END));
 const used = process.cpuUsage(began);
@@ -158,7 +150,7 @@ found.push({
   firstCpuMs: (used.user + used.system) / 1_000,
   medianMs: median(times),
   greatestMs: Math.max(...times),
-  stallMs: stallOf(delay),
+  turn: watch.stop(),
 });
 await store.close();
 const findings: EngineFindings = {

@@ -23,6 +23,8 @@ const MIXED_RANGE = /\{(?:[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])/;
 
 /** Bash uses two of these characters as marks in its own texts, where they take the meaning of the next character away. */
 const CONTROL = /[^\P{Cc}\t\n]/u;
+/** Given to a shell, these become U+FFFD: two different delimiters of a here-document become one. */
+const UNPAIRED = /\p{Cs}/u;
 
 /** By character code: 1 if the character ends a simple command. */
 const isEnd = new Uint8Array(128);
@@ -39,6 +41,7 @@ export function scanShell(text: string, found: Found, doubts: ShellDoubts): void
   // Programs other than Bash take a carriage return for space.
   if (text.includes("\0") || text.includes("\r")) throw new Unsplittable();
   if (CONTROL.test(text)) doubts.raise("a control character");
+  if (UNPAIRED.test(text)) doubts.raise("an unpaired surrogate");
   if (text.includes("..") && MIXED_RANGE.test(text.replaceAll("\\\n", ""))) {
     doubts.raise("a range of letters in braces");
   }

@@ -290,6 +290,10 @@ export const DOUBTFUL: readonly string[] = [
   'echo "\\\u0001\\$(pwn)"',
   'x=a; echo "${x#"\\\u0001\\$(pwn)"}"',
   "cat \u007f",
+  // An unpaired surrogate becomes U+FFFD when the text is given to a shell.
+  "cat <<'\ud800'\n\ufffd\npwn\n\ud800",
+  "cat <<'\udfff'\n\ud800\npwn\n\udfff",
+  "echo \ud83d\ude00 \ude00",
   // Here-documents in substitutions.
   "echo $(cat <<'E'\nEls); pwn\nE\n)",
   "echo $(cat <<E\nEND); pwn\nE\n)",

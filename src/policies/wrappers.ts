@@ -164,7 +164,7 @@ function withMark(word: Word, mark: string | undefined): Word {
   return { ...word, bare: (word.bare ?? word.value).replaceAll(mark, "") };
 }
 
-const SU_COMMAND = /^(?:-[a-z]*?c|--c[a-z]*=?)/;
+const SU_COMMAND = /^(?:-[a-z]*?c|--(?:c|se)[a-z-]*=?)/;
 
 function suCommand(words: readonly Word[]): readonly Inner[] {
   const at = words.findIndex(({ value }) => SU_COMMAND.test(value));

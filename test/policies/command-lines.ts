@@ -148,6 +148,8 @@ export const EVASIONS: readonly string[] = [
   "su root -c'git push'",
   "su -lc 'git push' root",
   "su --command='git push' root",
+  "su --session-command='git push' root",
+  "su root --session-command 'git push'",
   "env --split='git push'",
   "busybox sh -c 'git push'",
   // Texts that only some shells run.

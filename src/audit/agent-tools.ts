@@ -21,7 +21,6 @@ const OPERATION_TOOLS: ReadonlySet<string> = new Set([
   ...["str_replace_based_edit_tool", "str_replace_editor", "memory", "SlashCommand", "Skill"],
   "apply_patch",
 ]);
-const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
 /** Whether a tool is known to run the text of a command. */
 export function isShellTool(tool: string): boolean {
@@ -57,10 +56,4 @@ export function objectOf(json: string): AgentData | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Quotes a word for a shell; a plain word stays as it is. */
-export function quotedWord(word: string): string {
-  if (PLAIN_WORD.test(word)) return word;
-  return `'${word.split("'").join("'\\''")}'`; // `replaceAll` takes six times as long where there are many
 }

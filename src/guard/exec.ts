@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
-import { quotedWord } from "../audit/agent-tools.ts";
+import { quotedWord } from "../core/quoted-word.ts";
 import type { Attempt } from "./attempt.ts";
 import { Guard, type Machine } from "./machine.ts";
 

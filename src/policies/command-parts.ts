@@ -15,7 +15,7 @@ import { isHarmlessAssignment } from "./harmless-variables.ts";
 import { examineBuiltin } from "./shell-builtins.ts";
 import {
   assignmentIn,
-  plainWord,
+  givenWord,
   roughCommands,
   type Found,
   type SimpleCommand,
@@ -67,7 +67,7 @@ export function splitCommand(
 ): string | undefined {
   const splitter = new Splitter(parts, work);
   if (typeof command === "string") splitter.split(command, 0);
-  else splitter.unwrap({ words: command.map(plainWord), assignments: [], inputs: [] }, 0);
+  else splitter.unwrap({ words: command.map(givenWord), assignments: [], inputs: [] }, 0);
   return splitter.doubt;
 }
 

@@ -1,4 +1,5 @@
 /** The parts of a shell text: simple commands, and their words. */
+import { quotedWord } from "../core/quoted-word.ts";
 
 /** A word of a command. */
 export interface Word {
@@ -83,6 +84,11 @@ const PLAIN_BEGINNING = /^(?:"(?:[^"$`\\+-]|\\[^\n])|'[^'+-]|[^"'$`\\{*?[+-])/;
 /** Whether a shell makes no option of a word, because the first character is another literal one. */
 export function beginsPlainly({ raw }: Word): boolean {
   return PLAIN_BEGINNING.test(raw);
+}
+
+/** A word that a program got without a shell, as a shell text would write it. */
+export function givenWord(text: string): Word {
+  return { raw: quotedWord(text), value: text, bare: undefined };
 }
 
 /** A word without quotes and expansions. */

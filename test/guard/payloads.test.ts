@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { quotedWord, toolUse } from "../../src/audit/agent-tools.ts";
+import { toolUse } from "../../src/audit/agent-tools.ts";
+import { quotedWord } from "../../src/core/quoted-word.ts";
 import { AGENTS } from "../../src/guard/payloads.ts";
 import { RECORDED } from "./recorded-payloads.ts";
 

@@ -1,6 +1,7 @@
 /* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { quotedWord } from "../../src/core/quoted-word.ts";
 import { evaluate } from "../../src/policies/evaluate.ts";
 import type { Command, PolicyDocument, Rule } from "../../src/policies/rules.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
@@ -179,6 +180,21 @@ test("words of a command are not split, but those of a wrapper are looked into",
   assert.equal(run("git", "push"), "DENIED");
   assert.equal(run("bash", "-c", "ls; git push"), "DENIED");
   assert.equal(run("env", "A=1", "git", "push"), "DENIED");
+});
+
+test("a given word with a space does not look like two words", () => {
+  const match = { commands: [{ glob: "git status*" }, { glob: "ls *" }, { exact: "npm test/x" }] };
+  const rules = [{ id: "some", effect: "allow", enabled: true, match } as const];
+  const policy: PolicyDocument = { default: "deny", rules, tests: [] };
+  const run = (...argv: string[]) => decide(policy, argv.map(quotedWord).join(" "), { argv });
+  for (const argv of [["git status/x"], ["ls /x", "a"], ["npm test/x"], ["git", "status x/y"]]) {
+    assert.equal(run(...argv).decision, "DENIED", argv.join());
+  }
+  assert.equal(run("git", "status", "a b").rule, "some");
+  assert.equal(run("ls", "*").rule, "some");
+  assert.equal(run("nice", "ls", "a b", "'").rule, "some");
+  // Without a shell, a pattern stays as it is.
+  assert.equal(run("timeout", "5", "ls", "{a,b}").rule, "some");
 });
 
 test("an exact pattern does not match a command that gets more arguments", () => {

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { parseInnerJson } from "../../core/json.ts";
 import { isObject } from "../../core/validate.ts";
-import { type AgentData, quotedWord, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
+import { quotedWord } from "../../core/quoted-word.ts";
+import { type AgentData, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
 import { type EventField, REPORTED_FIELDS } from "../event-fields.ts";
 import type { RawEvent } from "../ingest.ts";
 import { type Attributes, attributesOf, type LogRecord, momentOf, type Plain } from "./records.ts";

@@ -9,7 +9,7 @@ const NAME = /^[A-Za-z_]\w*$/;
 const DECLARATION = /^[A-Za-z_]\w*(?:\+?=|$)/;
 /** Variables of Bash whose values it evaluates, at once or later. */
 const EVALUATED =
-  /^(?:PS4|RANDOM|SRANDOM|SECONDS|OPTIND|HISTCMD|BASH_\w+|COMP_\w+|COMPREPLY|COPROC|DIRSTACK|FUNCNAME|GROUPS|MAPFILE|PIPESTATUS)\b/;
+  /^(?:PS4|RANDOM|SRANDOM|SECONDS|OPTIND|HISTCMD|BASHPID|BASH_\w+|COMP_\w+|COMPREPLY|COPROC|DIRSTACK|FUNCNAME|GROUPS|MAPFILE|PIPESTATUS)\b/;
 /** Expansions of which a shell makes one word. */
 const ONE_WORD = /^(?:"[^"@]*"|\$[#?!$]|\$\{#[A-Za-z_]\w*\})$/;
 const UNARY = /^-[a-zA-Z]$/;

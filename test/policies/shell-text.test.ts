@@ -278,6 +278,7 @@ test("a rule for declarations allows no value that an array evaluates once more"
     "declare PS4='$(pwn)'; ls",
     "export RANDOM='a[$(pwn)]'",
     "export SECONDS='a[$(pwn)]'",
+    "readonly BASHPID+='a[$(pwn)]'",
   ]) {
     assert.equal(decide(declaring, line).decision, "DENIED", line);
   }

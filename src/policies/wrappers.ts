@@ -71,16 +71,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["command", { acts: false, innersOf: commandBuiltin }],
   ["xargs", { acts: false, innersOf: xargsCommand }],
   ["eval", { acts: false, innersOf: scriptAfter({}) }],
-  [
-    "watch",
-    {
-      acts: false,
-      innersOf: scriptAfter({
-        alone: /^-[dtbegc]+$|^-n[\d.]+$|^--interval=[\d.]+$/,
-        valued: /^-n$|^--interval$/,
-      }),
-    },
-  ],
+  ["watch", { acts: false, innersOf: watchCommand }],
   ...["bash", "rbash"].map((name) => shell(name, BASH)),
   ...["sh", "dash", "ash"].map((name) => shell(name, POSIX)),
   ...["zsh", "ksh", "mksh"].map((name) => shell(name, OTHER)),
@@ -102,6 +93,19 @@ function numbered(alternatives: string): RegExp {
   return new RegExp(`^(?:${alternatives})$`);
 }
 
+const WATCH: Arguments = {
+  alone: /^-[dtbegc]+$|^-n[\d.]+$|^--interval=[\d.]+$/,
+  valued: /^-n$|^--interval$/,
+};
+const watchText = scriptAfter(WATCH);
+
+/** With `-x`, the words are run as they are. */
+function watchCommand(words: readonly Word[]): readonly Inner[] {
+  const { at } = optionsOf(words, WATCH);
+  const isRun = words.slice(1, at).some(({ value }) => /^-[a-z]*x|^--exec$/.test(value));
+  return isRun ? innersAt(words, at, true) : watchText(words);
+}
+
 const ENV: Arguments = {
   alone: /^-u\w+$|^--unset=\w+$/,
   valued: /^-u$|^--unset$/,
@@ -118,8 +122,12 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
     // In `-uS` and `-CS`, the letter is the value of an option.
     if (isOption && SPLIT_STRING.test(value)) {
       const attached = value.replace(SPLIT_STRING, "");
-      const script = [{ raw, value: attached, bare }, ...words.slice(at + 1)];
-      return scriptOf(script, { isUnclear: true }); // it is no text of a shell
+      const [text, ...more] = [{ raw, value: attached, bare }, ...words.slice(at + 1)].filter(
+        (word) => word.value !== "",
+      );
+      // Only the first word is split, so the others keep their quotes. It is no text of a shell.
+      const script = more.map((word) => ({ ...word, value: word.raw }));
+      return scriptOf(text ? [text, ...script] : [], { isUnclear: true });
     }
     if (!isOption && !value.includes("=")) break;
   }

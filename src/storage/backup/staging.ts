@@ -5,7 +5,8 @@
  *
  * The order makes the files consistent with each other. The activity log is linked before the records that it
  * reports on, so a copy has no entry of a change that it lacks. The fleet's logs come before the snapshot
- * that would replace them, and a policy index before its records and texts, which are older.
+ * that would replace them, the rollouts before the policies that they name, and a policy index before its records and
+ * texts, which are older.
  */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -94,6 +95,7 @@ class Stage {
     await this.#addMatching(own.audit, segments, /^\d{12}\.jsonl$/);
     await this.#addMatching(own.audit, segments, /\.jsonl\.damaged$/);
     await inOwn(/\.jsonl\.damaged$/);
+    await this.#add(own.rollouts);
     await this.#policies(own.policies, own.policyIndex);
     for (const path of [own.users, own.apiKeys, own.settings, own.providers, own.organization]) {
       await this.#add(path);

@@ -4,7 +4,12 @@ import { checkBackup, restoreBackup, writeBackup } from "../../../src/storage/ba
 import { MANIFEST, manifestText, readManifest } from "../../../src/storage/backup/manifest.ts";
 import { stageFiles } from "../../../src/storage/backup/staging.ts";
 import { makeDurableDirectory } from "../../../src/storage/directories.ts";
-import { Layout, policyFileName, policyRecordName } from "../../../src/storage/layout.ts";
+import {
+  directoriesOf,
+  Layout,
+  policyFileName,
+  policyRecordName,
+} from "../../../src/storage/layout.ts";
 import { replaceFile, writeSnapshot } from "../../../src/storage/snapshot.ts";
 import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
 
@@ -72,6 +77,23 @@ test("a backup leaves out uncommitted organizations and files from elsewhere", a
       `${at}/policies/index.json`,
       `${at}/organization.json`,
     ],
+  );
+});
+
+test("a backup has every file that the layout of an organization names", async () => {
+  const files = await disk();
+  for (const directory of directoriesOf(layout, "default")) {
+    await makeDurableDirectory(files, directory, "/");
+  }
+  const named = Object.values(own).filter((path) => /\.jsonl?$/.test(path));
+  assert.ok(named.includes(own.rollouts));
+  for (const path of named) await replaceFile(files, path, Buffer.from("{}\n"));
+  const staged = new Set(
+    (await stageFiles(files, layout, () => new Map())).files.map(({ path }) => path),
+  );
+  assert.deepEqual(
+    named.filter((path) => !staged.has(path.slice("/data/".length))),
+    [],
   );
 });
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
-import { LONGEST_OF_RESOURCE } from "../../src/audit/otlp/records.ts";
+import { LONGEST_OF_RESOURCE, MOST_ATTRIBUTES } from "../../src/audit/otlp/records.ts";
 import { LARGE_BATCH_EVENTS, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 import * as text from "../../src/audit/event-fields.ts";
 import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
@@ -82,6 +82,7 @@ const said = [
   `characters of a name | ${grouped(MOST_NAMES)} each; ${LONGEST_NAME} |`,
   `that wait | ${REPLAYS.atOnce}; ${REPLAYS.atOnceOfOne}; ${REPLAYS.waiting}, shared |`,
   `milliseconds to check | ${check.MAX_WAITING_INLINE}; ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
+  `values in their lists and maps | ${grouped(MOST_ATTRIBUTES)} |`,
   `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,
   `works on; that wait | ${REDACTION_TRIALS.atOnce}, half of them for one user; ${REDACTION_TRIALS.waiting}, shared |`,
   `drafts of rules that read their events; that wait | ${DRAFT_READS.atOnce}; ${DRAFT_READS.waiting}, shared |`,

@@ -1,12 +1,13 @@
-import { TooLarge } from "../../core/errors.ts";
+import { BadInput, TooLarge } from "../../core/errors.ts";
 import type { Work } from "../../core/work.ts";
+import { isObject } from "../../core/validate.ts";
 import { Yielder } from "../../core/yielder.ts";
 import { later, reply, type Reply } from "../../http/reply.ts";
 import { route, type CustomBody } from "../../http/route.ts";
 import { draftBatch, type DraftContext, type Drafted } from "../drafting.ts";
 import type { RawEvent } from "../ingest.ts";
 import { type IngestNeeds, LARGE_BATCH_EVENTS } from "../routes.ts";
-import { logRecordsOf, type LogRecord } from "./records.ts";
+import { logRecordsOf, sizeOf } from "./records.ts";
 import { otlpLogs, otlpLogsResult } from "./schema.ts";
 import { toolEvent } from "./tool-events.ts";
 
@@ -16,9 +17,19 @@ interface Taken {
   readonly rejected: ReadonlyMap<string, number>;
 }
 
-const logs: CustomBody<readonly LogRecord[]> = { schema: otlpLogs, read: logRecordsOf };
+type Body = Readonly<Record<string, unknown>>;
 
-function* draftRecords(records: readonly LogRecord[], context: DraftContext): Work<Taken> {
+/** The records are found later, in parts: the longest body that is parsed at once may have very many. */
+const logs: CustomBody<Body> = {
+  schema: otlpLogs,
+  read(body) {
+    if (!isObject(body)) throw new BadInput("The body: expected a JSON object");
+    return body;
+  },
+};
+
+function* draftRecords(body: Body, context: DraftContext): Work<Taken> {
+  const records = yield* logRecordsOf(body);
   const events: RawEvent[] = [];
   const rejected = new Map<string, number>();
   for (const record of records) {
@@ -58,8 +69,9 @@ export const otlpRoutes = [
     refuses: [400, 413, 500],
     handle({ organization, actor, surface, body, client }, needs: IngestNeeds) {
       const { audit, now, ids, maxBatchEvents, quotas, largeBatches, batches, redaction } = needs;
-      const isLarge = body.length > LARGE_BATCH_EVENTS;
-      if (body.length > maxBatchEvents) {
+      const { records, parts } = sizeOf(body);
+      const isLarge = parts > LARGE_BATCH_EVENTS;
+      if (records > maxBatchEvents) {
         throw new TooLarge(`resourceLogs: expected at most ${maxBatchEvents} records in one body`);
       }
       const take = async (): Promise<Reply> => {

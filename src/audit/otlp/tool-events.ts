@@ -6,7 +6,14 @@ import { quotedWord } from "../../core/quoted-word.ts";
 import { type AgentData, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
 import { type EventField, REPORTED_FIELDS } from "../event-fields.ts";
 import type { RawEvent } from "../ingest.ts";
-import { type Attributes, attributesOf, type LogRecord, momentOf, type Plain } from "./records.ts";
+import {
+  type Attributes,
+  attributesOf,
+  type LogRecord,
+  momentOf,
+  MOST_ATTRIBUTES,
+  type Plain,
+} from "./records.ts";
 
 /** The agents by the names of their records about tools. */
 const AGENTS: ReadonlyMap<string, string> = new Map([
@@ -24,6 +31,9 @@ const DENIED = /^(?:reject|denied|abort|timed?_?out|cancel)/;
 export function toolEvent(record: LogRecord): RawEvent | string {
   const { fields, resource } = record;
   const attributes = attributesOf(fields);
+  if (attributes === undefined || resource === undefined) {
+    return `with more than ${MOST_ATTRIBUTES} attributes`;
+  }
   const name = nameOf(fields, attributes, resource);
   const agent = name === undefined ? undefined : AGENTS.get(name);
   if (name === undefined || agent === undefined) return "not about a tool of a known agent";

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { logRecordsOf, sizeOf } from "../../../src/audit/otlp/records.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 import {
   CLAUDE_RECORDS,
@@ -245,6 +246,48 @@ test("odd but well-formed requests are accepted", async () => {
   for (const body of [{}, { resourceLogs: [] }, { resourceLogs: [{}] }, claudeLogs()]) {
     const answer = await app.post(`/api/public${LOGS}`, body);
     assert.deepEqual([answer.status, answer.body], [200, {}]);
+  }
+});
+
+test("a record or resource with more than 1,000 attributes is counted, and the others are stored", async (t) => {
+  const value = { stringValue: "x" };
+  const named = (count: number) => [
+    { key: "tool_name", value: { stringValue: "shell" } },
+    ...Array.from({ length: count - 1 }, (_, i) => ({ key: `k${i}`, value })),
+  ];
+  const list = { key: "list", value: { arrayValue: { values: Array(900).fill(value) } } };
+  const map = { key: "map", value: { kvlistValue: { values: named(900) } } };
+  const of = (records: readonly object[], resource = {}) => ({
+    resource,
+    scopeLogs: [{ logRecords: records.map((one) => ({ eventName: "codex.tool_result", ...one })) }],
+  });
+  const records = [named(1_000), named(1_001), [...named(99), list], [...named(100), list, map]];
+  const short = [{ attributes: named(2) }];
+  const { answer, events } = await storedOf(t, {
+    resourceLogs: [
+      of(records.map((attributes) => ({ attributes }))),
+      of(short, { attributes: named(1_001) }),
+      of(short, { attributes: [{ key: "host.name", value }, ...named(999)] }),
+    ],
+  });
+  assert.deepEqual(answer, {
+    partialSuccess: {
+      rejectedLogRecords: "3",
+      errorMessage: "Records that are not stored: 3 with more than 1000 attributes",
+    },
+  });
+  assert.deepEqual(
+    events.map((event) => event["runtime_name"]),
+    [undefined, undefined, "x"],
+  );
+});
+
+test("the resources and scopes of a request are read in small parts", () => {
+  const empty = Array.from({ length: 5_000 }, () => ({}));
+  for (const body of [{ resourceLogs: empty }, { resourceLogs: [{ scopeLogs: empty }] }]) {
+    const steps = [...logRecordsOf(body)].length;
+    assert.ok(steps >= 5_000, `${steps}`);
+    assert.ok(sizeOf(body).parts >= 5_000);
   }
 });
 

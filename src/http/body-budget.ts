@@ -15,13 +15,15 @@ export type BodyRoom = Holding<() => void>;
 /** A large body that waits until it may be parsed. */
 interface Waiting {
   readonly party: Party;
-  readonly bytes: number;
+  /** Its size, and more if its values take much memory for their text. */
+  readonly cost: number;
   readonly start: (release: () => void) => void;
 }
 
 /**
- * Counts the bytes of all request bodies in flight. Limits the bytes of large bodies that are processed at
- * a time: until a body is parsed, checked, stored and answered, it costs ten times its size. When the room
+ * Counts the bytes of all request bodies in flight. Limits the cost of large bodies that are processed at
+ * a time: until a body is parsed, checked, stored and answered, it takes ten times its size, and more if it has
+ * very many objects and lists. When the room
  * is used up, the newest bodies of the sender that holds the most bytes are refused.
  */
 export class BodyBudget {
@@ -37,7 +39,7 @@ export class BodyBudget {
 
   /**
    * @param limit the most bytes of all bodies in flight
-   * @param workLimit the most bytes of large bodies that are processed at a time; a body above this limit
+   * @param workLimit the greatest cost of large bodies that are processed at a time; a body above this limit
    *   is processed alone
    */
   constructor(limit: number, workLimit = limit) {
@@ -50,7 +52,7 @@ export class BodyBudget {
     return this.#shares.used();
   }
 
-  /** The bytes of large bodies that are being processed now. */
+  /** The cost of the large bodies that are being processed now. */
   get inWork(): number {
     return this.#inWork;
   }
@@ -77,8 +79,8 @@ export class BodyBudget {
    *
    * @returns cancels a turn that has not begun
    */
-  work({ party }: Sender, bytes: number, start: (release: () => void) => void): () => void {
-    const body = { party, bytes, start };
+  work({ party }: Sender, cost: number, start: (release: () => void) => void): () => void {
+    const body = { party, cost, start };
     this.#waiting.add(body);
     this.#admit();
     return () => {
@@ -91,24 +93,24 @@ export class BodyBudget {
   #admit(): void {
     if (this.#pauses) return;
     let isFirst = true; // a smaller body does not pass one that waits for room: that could wait for ever
-    const next = this.#waiting.next(({ bytes }) => {
-      const hasRoom = this.#inWork === 0 || this.#inWork + bytes <= this.#workLimit;
+    const next = this.#waiting.next(({ cost }) => {
+      const hasRoom = this.#inWork === 0 || this.#inWork + cost <= this.#workLimit;
       const begins = isFirst && hasRoom;
       isFirst = false;
       return begins;
     });
     if (!next) return;
-    const { bytes, start } = next;
-    this.#inWork += bytes;
-    this.memory.workOn(bytes);
+    const { cost, start } = next;
+    this.#inWork += cost;
+    this.memory.workOn(cost);
     this.#pauses = true;
     setImmediate(() => {
       this.#pauses = false;
       this.#admit();
     });
     start(() => {
-      this.#inWork -= bytes;
-      this.memory.workOn(bytes);
+      this.#inWork -= cost;
+      this.memory.workOn(cost);
       this.#admit();
     });
   }

@@ -1,4 +1,5 @@
 import { tooBusy, type BodyBudget, type BodyRoom, type Sender } from "./body-budget.ts";
+import { costOf } from "./body-cost.ts";
 import { BLOCK_BYTES } from "./body-memory.ts";
 
 const SMALLEST_BLOCK = 1024;
@@ -38,6 +39,11 @@ export class BodyPieces {
     return true;
   }
 
+  /** The cost of the parsed body. */
+  get cost(): number {
+    return costOf(this.#received());
+  }
+
   /** The whole body in one buffer. Pass it to `giveBack` once it is parsed. */
   join(): Buffer {
     if (this.length > BLOCK_BYTES) return this.#budget.memory.join(this.#blocks, this.length);
@@ -47,6 +53,14 @@ export class BodyPieces {
   /** Lets the next large body reuse the result of `join`. */
   giveBack(whole: Buffer): void {
     if (whole.length > BLOCK_BYTES) this.#budget.memory.giveBack(whole);
+  }
+
+  *#received(): Iterable<Buffer> {
+    let left = this.length;
+    for (const block of this.#blocks) {
+      yield block.subarray(0, left);
+      left -= block.length;
+    }
   }
 
   #grow(wanted: number): boolean {

@@ -13,6 +13,7 @@ import { findLoneSurrogate, LONE_SURROGATE_FAULT, mendSurrogates } from "../core
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
 import { Yielder } from "../core/yielder.ts";
+import { costOf } from "./body-cost.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
 import { ClientGone } from "./waiting-client.ts";
 import { BodyPieces } from "./body-pieces.ts";
@@ -25,8 +26,8 @@ import { isCustomBody, type CustomBody } from "./route.ts";
 export type BodyDone = (error: unknown, value?: unknown, release?: () => void) => void;
 
 /**
- * Larger bodies are processed in turns: each takes some twenty times its size until it is answered, and there may be
- * one on each of 10,000 connections. Smaller bodies are single events or usual batches of runtimes.
+ * Bodies that are larger, or cost more, are processed in turns: each takes some twenty times its size until it is answered,
+ * and there may be one on each of 10,000 connections. Other bodies are single events or usual batches of runtimes.
  */
 export const LARGE_BODY_BYTES = 16 * 1024;
 /** The memory for inflating one body, in addition to its bytes: zlib's window, its state and a piece of output. */
@@ -100,22 +101,23 @@ function collect(
     ended = true;
     cancelTurn?.(); // another sender may take its room while it waits
     pieces.free();
-    if (bytes) parse(bytes, mendsTexts, done);
+    if (bytes) parse(bytes, bytes.length, mendsTexts, done);
     else done(error);
   };
   const pieces = new BodyPieces(budget, sender, finish);
   const finishWhole = (): void => {
     if (ended) return;
-    if (pieces.length <= LARGE_BODY_BYTES) {
+    const { cost } = pieces;
+    if (cost <= LARGE_BODY_BYTES) {
       const bytes = pieces.join();
       finish(undefined, bytes);
       return pieces.giveBack(bytes);
     }
-    cancelTurn = budget.work(sender, pieces.length, (release) => {
+    cancelTurn = budget.work(sender, cost, (release) => {
       ended = true;
       const bytes = pieces.join();
       pieces.free();
-      parse(bytes, mendsTexts, (error, value) => {
+      parse(bytes, cost, mendsTexts, (error, value) => {
         pieces.giveBack(bytes);
         if (error) release();
         done(error, value, error ? undefined : release);
@@ -126,7 +128,9 @@ function collect(
     if (ended) return; // after a refusal the remaining bytes are read and dropped
     // Most bodies arrive whole in one piece and are not copied.
     const isWhole = pieces.length === 0 && chunk.length === length;
-    if (isWhole && length <= LARGE_BODY_BYTES) return finish(undefined, chunk);
+    if (isWhole && length <= LARGE_BODY_BYTES && costOf([chunk]) <= LARGE_BODY_BYTES) {
+      return finish(undefined, chunk);
+    }
     if (pieces.length + chunk.length > maxBytes) return finish(tooLarge(maxBytes));
     if (!pieces.add(chunk)) finish(tooBusy());
   });
@@ -165,14 +169,14 @@ function collectInflated(request: IncomingMessage, limits: BodyLimits, done: Bod
   request.pipe(inflate);
 }
 
-/** Parses a body. A long body is parsed in parts; other requests are served between the parts. */
-function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
+/** Parses a body. One that takes long is parsed in parts; other requests are served between the parts. */
+function parse(bytes: Buffer, cost: number, mendsTexts: boolean, done: BodyDone): void {
   let value: unknown;
   try {
     const isPlain = isAscii(bytes);
     if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput(NO_BODY);
-    if (bytes.length > LONG_JSON_BYTES) return parseLong(bytes, mendsTexts, done);
+    if (cost > LONG_JSON_BYTES) return parseLong(bytes, mendsTexts, done);
     // Valid UTF-8 contains no surrogates, so an unpaired one can only come from an escape.
     const hasEscapes = bytes.includes("\\u");
     if (hasEscapes && mendsTexts) mendSurrogates(bytes);

@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import { MAX_CONTAINERS } from "../../src/core/long-json.ts";
+import { CONTAINER_BYTES, costOf } from "../../src/http/body-cost.ts";
 import { BodyBudget } from "../../src/http/body-budget.ts";
 import { BodyPieces } from "../../src/http/body-pieces.ts";
 import { later, type Settle } from "../../src/http/reply.ts";
@@ -77,6 +79,56 @@ test("bodies of a usual batch take turns too, even if each arrives in one piece"
   }
   for (const connection of connections) assert.equal((await connection.next()).status, 200);
   assert.equal(budget.inWork, 0);
+});
+
+/** A JSON text with `count` empty objects. */
+function emptyObjects(count: number): string {
+  return `{"a":[${Array(count).fill("{}").join()}]}`;
+}
+
+test("short bodies of very many objects take turns too, in one piece and as gzip", async (t) => {
+  const settles: Settle[] = [];
+  const budget = new BodyBudget(8 << 20, 256 * KIB);
+  const { open } = await serve(t, [slowRow(settles)], { bodyBudget: budget });
+  const body = emptyObjects(5_000); // 15 KiB, which cost 132 KiB
+  const gzip = gzipSync(body);
+  const connections = [open(), open(), open(), open()];
+  for (const [i, connection] of connections.entries()) {
+    if (i % 2 === 0) connection.post("/slow", body);
+    else connection.post("/slow", gzip, "Content-Encoding: gzip");
+  }
+  for (let answered = 0; answered < connections.length; answered++) {
+    await until(() => settles.length > answered);
+    assert.equal(settles.length, answered + 1, "one at a time");
+    assert.ok(budget.inWork > 100 * KIB && budget.inWork < 256 * KIB, `${budget.inWork}`);
+    settles[answered]?.(undefined, {});
+  }
+  for (const connection of connections) assert.equal((await connection.next()).status, 200);
+  assert.equal(budget.inWork, 0);
+});
+
+test("each object and list adds to the cost of a body, in whatever pieces it arrives", () => {
+  const text = Buffer.from(emptyObjects(3_000));
+  const cost = text.length + 3_002 * CONTAINER_BYTES;
+  assert.equal(costOf([text]), cost);
+  for (const size of [7, 1_000, text.length]) {
+    const pieces = piecesOf(new BodyBudget(8 << 20));
+    for (let at = 0; at < text.length; at += size) pieces.add(text.subarray(at, at + size));
+    assert.equal(pieces.cost, cost);
+  }
+  assert.equal(costOf([Buffer.from(jsonOf(1_000))]), 1_000 + CONTAINER_BYTES);
+});
+
+test("a body of very many objects has the limits of long ones, whatever its length", async (t) => {
+  const row = slowRow({ push: (settle) => settle(undefined, {}) });
+  const { url } = await serve(t, [row]);
+  const statusOf = async (count: number): Promise<number> => {
+    const headers = { "content-type": "application/json" };
+    const body = emptyObjects(count);
+    return (await fetch(`${url}/slow`, { method: "POST", body, headers })).status;
+  };
+  assert.equal(await statusOf(MAX_CONTAINERS - 2), 200);
+  assert.equal(await statusOf(MAX_CONTAINERS - 1), 400);
 });
 
 test("a handler that waits without holding the budget lets the next large body begin", async (t) => {

@@ -18,6 +18,7 @@ import { MOST_LABEL_LENGTH, PUBLIC_MOST_LABEL_LENGTH } from "../../src/core/quot
 import * as json from "../../src/core/json.ts";
 import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
+import { CONTAINER_BYTES } from "../../src/http/body-cost.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { MAX_WAITING_REQUESTS, MAX_WAITING_SIZE } from "../../src/http/pipeline.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
@@ -66,12 +67,12 @@ const said = [
   `| request line and headers; headers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS} |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
-  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,
+  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${shared.LARGE_BATCHES.atOnce}, half of them for one user; ${shared.LARGE_BATCHES.waiting}, shared |`,
   `| other batches that are prepared at a time; that wait | ${shared.BATCHES.atOnce}; ${grouped(shared.BATCHES.waiting)}, shared |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
-  `above ${longJson.LONG_JSON_BYTES / KIB} KiB different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
+  `above ${longJson.LONG_JSON_BYTES / KIB} KiB, counted in the same way, different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
   `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_NODE_DEPTH} |`,
   `| time to check a policy | ${seconds(TIME_LIMIT_MS)} s |`,
   `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,

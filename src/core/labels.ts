@@ -17,6 +17,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 export function labelsSchema(description: string) {
   return {
     type: "object",
+    maxProperties: MOST_LABELS,
     additionalProperties: {
       type: "string",
       description: `A value: 1 to ${LONGEST} characters without control characters.`,

@@ -68,6 +68,8 @@ export interface ObjectSchema extends Annotations {
   readonly required?: readonly string[];
   /** A schema for the values of a map; `true` for a free-form object. */
   readonly additionalProperties?: Schema | true;
+  /** The most values of a map; those that are null do not count. */
+  readonly maxProperties?: number;
 }
 
 /** The value matches at least one of the schemas; for answers with two shapes. */

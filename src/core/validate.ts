@@ -57,15 +57,8 @@ export function readValue(schema: Schema, value: unknown, place: string): unknow
 
 function readObject(schema: ObjectSchema, value: unknown, place: string): unknown {
   if (!isObject(value)) return refuse(place, "expected a JSON object");
-  const { properties, required = [], additionalProperties } = schema;
-  if (!properties) {
-    if (additionalProperties === true || additionalProperties === undefined) return value;
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([, item]) => item !== null)
-        .map(([key, item]) => [key, readValue(additionalProperties, item, pathOf(place, key))]),
-    );
-  }
+  const { properties, required = [] } = schema;
+  if (!properties) return readMap(schema, value, place);
   const clean: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
@@ -79,6 +72,22 @@ function readObject(schema: ObjectSchema, value: unknown, place: string): unknow
     }
   }
   return clean;
+}
+
+/** Reads no more values than a map may have, since a body can hold 40,000. */
+function readMap(
+  { additionalProperties: values, maxProperties: most = Infinity }: ObjectSchema,
+  given: Readonly<Record<string, unknown>>,
+  place: string,
+): unknown {
+  if (values === true || values === undefined) return given;
+  const pairs: [string, unknown][] = [];
+  for (const key of Object.keys(given)) {
+    if (given[key] === null) continue;
+    if (pairs.length === most) refuse(place, `expected at most ${most}`);
+    pairs.push([key, readValue(values, given[key], pathOf(place, key))]);
+  }
+  return Object.fromEntries(pairs);
 }
 
 function readArray(schema: ArraySchema, value: unknown, place: string): unknown {

@@ -25,6 +25,7 @@ const schema = {
     child,
     children: { type: "array", items: child, maxItems: 2 },
     labels: { type: "object", additionalProperties: { type: "string" } },
+    few: { type: "object", additionalProperties: { type: "string" }, maxProperties: 2 },
     free: { type: "object", additionalProperties: true },
     either: { anyOf: [{ type: "integer" }, { type: "boolean" }] },
   },
@@ -66,6 +67,11 @@ test("a valid value is copied, without unknown properties", () => {
     either: true,
   });
   assert.notEqual(read, given);
+});
+
+test("a map may have as many values as its schema says; null is none", () => {
+  const few = { a: "1", b: null, c: "2", d: null };
+  assert.deepEqual(validate(schema, { name: "a", few }), { name: "a", few: { a: "1", c: "2" } });
 });
 
 test("null counts as absent everywhere", () => {
@@ -128,6 +134,9 @@ for (const [value, message] of [
     "children: expected at most 2 items",
   ],
   [{ name: "a", labels: { k: 1 } }, "labels.k: expected a string"],
+  [{ name: "a", few: { a: "1", b: "2", c: "3" } }, "few: expected at most 2"],
+  // The values after one too many are not looked at.
+  [{ name: "a", few: { a: "1", b: "2", c: "3", d: 4 } }, "few: expected at most 2"],
   [{ name: "a", free: [] }, "free: expected a JSON object"],
   [{ name: "a", either: "x" }, "either: expected a whole number"],
 ] as const) {

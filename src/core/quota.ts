@@ -9,7 +9,8 @@ const RETRY_SECONDS = 3_600;
 
 /**
  * The length of all labels of an organization's runtimes, as `labelLength` counts it. Labels are in memory, where a
- * character takes several bytes: without this bound, runtimes with 32 long labels would take 20 KiB each.
+ * character takes several bytes: without this bound, runtimes with 32 long labels would take 20 KiB each. Over files their
+ * long texts are in memory too, and count with the labels.
  */
 export const MOST_LABEL_LENGTH = 16 << 20;
 /** The same for reports through the public surface while it is the smaller one. */
@@ -129,7 +130,7 @@ export function checkQuota(quota: Quota | undefined, used: number): void {
 }
 
 function labelQuota(limit: number): SetQuota {
-  const message = `labels: the runtimes of the organization have ${limit} characters of labels: report fewer, or remove runtimes`;
+  const message = `labels: the runtimes of the organization have ${limit} characters of labels and long texts: report fewer, or remove runtimes`;
   return quotaOf("labels", limit, () => new TooMany(message, LABELS_RETRY_SECONDS));
 }
 

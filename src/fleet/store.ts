@@ -87,7 +87,8 @@ export interface FleetStore {
    * report is synced within a second. Never throws.
    *
    * @param quota checked with the number of runtimes before a new one is added; if absent, there is no limit
-   * @param labels checked with the length of all labels, as `labelLength` counts it, before they grow
+   * @param labels checked with the length of all labels, as `labelLength` counts it, before they grow;
+   *   a store that holds runtimes in memory adds their long texts
    */
   heartbeat(
     organization: string,

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
 import { LONGEST_OF_RESOURCE, MOST_ATTRIBUTES } from "../../src/audit/otlp/records.ts";
 import { LARGE_BATCH_EVENTS, REDACTION_TRIALS } from "../../src/audit/routes.ts";
+import { FREE_LENGTH } from "../../src/storage/files/label-room.ts";
 import * as text from "../../src/audit/event-fields.ts";
 import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
 import * as tickets from "../../src/audit/tickets.ts";
@@ -63,7 +64,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 /** The sentences of the page, with the numbers of the code in them. */
 const said = [
   `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
-  `labels of an organization's runtimes, together, with 32 characters more for each pair; of reports through \`/api/public\` under \`REQUIRE_AUTH=true\` | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
+  `labels of an organization's runtimes, together, with 32 characters more for each pair, and over files their names and other texts of more than ${FREE_LENGTH} characters; of reports through \`/api/public\` under \`REQUIRE_AUTH=true\` | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
   `| request line and headers; headers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS} |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,

@@ -4,13 +4,10 @@ import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetCounts, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
-import { LabelRoom } from "./label-room.ts";
+import { LabelRoom, REPORTED } from "./label-room.ts";
 import { NO_VERSION, PolicyUse } from "./policy-use.ts";
 import { RolloutSelection } from "./rollout-selection.ts";
 import { SeenOrder } from "./seen-order.ts";
-
-/** The texts that a runtime reports, apart from its name. */
-export const REPORTED = ["hostname", "os", "version", "policy_version"] as const;
 
 /** A runtime in memory; the time it was last seen is kept with the order. */
 export class Entry {
@@ -65,12 +62,15 @@ export class FleetIndex {
     if (entry === undefined) {
       entry = new Entry(report.name, this.#order.add(lastSeen));
       this.#byName.set(entry.name, entry);
+      this.labelRoom.replaceText(undefined, entry.name);
       this.#bySlot[entry.slot] = entry;
     } else this.#order.touch(entry.slot, lastSeen);
     const before = entry.policy_version;
     for (const field of REPORTED) {
       const given = report[field];
-      if (given !== undefined && given !== entry[field]) entry[field] = given;
+      if (given === undefined || given === entry[field]) continue;
+      this.labelRoom.replaceText(entry[field], given);
+      entry[field] = given;
     }
     if (report.labels !== undefined && !sameLabels(report.labels, entry.labels)) {
       this.labelRoom.replace(entry.labels, report.labels);
@@ -87,6 +87,8 @@ export class FleetIndex {
     if (entry === undefined) return false;
     entry.isForgotten = true;
     this.labelRoom.replace(entry.labels, undefined);
+    this.labelRoom.replaceText(entry.name, undefined);
+    for (const field of REPORTED) this.labelRoom.replaceText(entry[field], undefined);
     this.#order.remove(entry.slot);
     this.#use.report(entry.slot, undefined);
     this.#selection.forget(entry.slot);

@@ -114,7 +114,7 @@ export class FleetLog {
     const { labelRoom } = this.index;
     const entry = this.index.get(report.name);
     const isCounted = entry !== undefined || this.#arriving.has(report.name);
-    const room = growth(entry?.labels, report.labels);
+    const room = growth(entry, report);
     const refusal =
       (isCounted ? undefined : quota?.refusal(this.index.size + this.#arriving.size)) ??
       labelRoom.take(room, labels);

@@ -9,7 +9,8 @@ import { parseTimestamp, formatTimestamp } from "../../core/time.ts";
 import { isObject } from "../../core/validate.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { StoredRuntime } from "../../fleet/store.ts";
-import { REPORTED, type Entry, type FleetIndex } from "./fleet-index.ts";
+import type { Entry, FleetIndex } from "./fleet-index.ts";
+import { REPORTED } from "./label-room.ts";
 
 /** The beginning of every record of an organization, up to the runtime's name. */
 export function recordPrefix(organization: string): string {

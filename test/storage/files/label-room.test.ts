@@ -8,7 +8,7 @@ import {
   PUBLIC_MOST_LABEL_LENGTH,
   type QuotaLimits,
 } from "../../../src/core/quota.ts";
-import { growth, LabelRoom } from "../../../src/storage/files/label-room.ts";
+import { FREE_LENGTH, growth, LabelRoom } from "../../../src/storage/files/label-room.ts";
 import { start, type App } from "../../support/start.ts";
 
 const PAIRS = 32;
@@ -36,20 +36,53 @@ test("labels fill the room of an organization to its edge, and removals make roo
 });
 
 test("only labels beyond the present ones of a runtime take room", () => {
-  assert.equal(growth(undefined, LARGEST), SIZE);
-  assert.equal(growth(LARGEST, LARGEST), 0);
-  assert.equal(growth(LARGEST, {}), 0);
-  assert.equal(growth(LARGEST, undefined), 0);
-  assert.equal(growth({ a: "b" }, { a: "bcd", e: "f" }), 2 + 34);
+  const grown = (before: Labels | undefined, labels: Labels | undefined) =>
+    growth({ labels: before }, { name: "r", labels });
+  assert.equal(grown(undefined, LARGEST), SIZE);
+  assert.equal(grown(LARGEST, LARGEST), 0);
+  assert.equal(grown(LARGEST, {}), 0);
+  assert.equal(grown(LARGEST, undefined), 0);
+  assert.equal(grown({ a: "b" }, { a: "bcd", e: "f" }), 2 + 34);
 });
 
-/** Reports the largest labels of a number of runtimes. */
-async function fill(app: App, path: string, count: number): Promise<void> {
+test("a name or text of more than 64 characters takes room too", () => {
+  const [short, long] = ["s".repeat(FREE_LENGTH), "l".repeat(FREE_LENGTH + 1)];
+  assert.equal(growth(undefined, { name: short, os: short, version: short }), 0);
+  assert.equal(growth(undefined, { name: long, os: long }), 2 * long.length);
+  assert.equal(growth({ os: long }, { name: long, os: long, hostname: long }), long.length);
+  assert.equal(growth({ os: long }, { name: long, os: `${long}er`, version: short }), 2);
+  assert.equal(growth({ os: `${long}er` }, { name: "r", os: long }), 0);
+});
+
+test("a fleet takes no more long texts than its bound, in memory and after a restart", async (t) => {
+  let isRequired = true;
+  const app = await start(t, { requireAuth: () => isRequired });
+  const text = "t".repeat(1_024);
+  const texts = { hostname: text, os: text, version: text, policy_version: text };
+  const path = "/api/public/fleet/heartbeat";
+  const report = async (fields: object) => (await app.post(path, fields)).status;
+  const most = PUBLIC_MOST_LABEL_LENGTH / (4 * text.length);
+  await fill(app, path, most, texts);
+  assert.equal(await report({ name: "one-more", os: text }), 429);
+  assert.equal(await report({ name: "n".repeat(65) }), 429);
+  assert.equal(await report({ name: "one-more", os: "linux" }), 200);
+  assert.equal(await report({ name: "r0", ...texts }), 200);
+  await app.restart();
+  assert.equal(await report({ name: "one-more", os: text }), 429);
+  assert.equal(await report({ name: "r0", os: "linux" }), 200);
+  assert.equal(await report({ name: "one-more", os: text }), 200);
+  assert.equal(await report({ name: "n".repeat(65) }), 429);
+  isRequired = false;
+  assert.equal((await app.delete("/api/v1/fleet/r1")).status, 200);
+  isRequired = true;
+  assert.equal(await report({ name: "n".repeat(65) }), 200);
+});
+
+/** Reports a number of runtimes. */
+async function fill(app: App, path: string, count: number, fields: object): Promise<void> {
   for (let from = 0; from < count; from += AT_ONCE) {
     const names = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => `r${from + i}`);
-    const answers = await Promise.all(
-      names.map((name) => app.post(path, { name, labels: LARGEST })),
-    );
+    const answers = await Promise.all(names.map((name) => app.post(path, { name, ...fields })));
     for (const { status, body } of answers) assert.equal(status, 200, JSON.stringify(body));
   }
 }
@@ -59,7 +92,7 @@ test("a fleet takes no more labels than its bound, in memory and after a restart
   const most = Math.floor(MOST_LABEL_LENGTH / SIZE);
   const report = (name: string, labels?: Labels) =>
     app.post("/api/public/fleet/heartbeat", { name, ...(labels && { labels }) });
-  await fill(app, "/api/public/fleet/heartbeat", most);
+  await fill(app, "/api/public/fleet/heartbeat", most, { labels: LARGEST });
   const refused = await report("one-more", LARGEST);
   assert.equal(refused.status, 429);
   assert.match(refused.body.error, /^labels: the runtimes of the organization have 16777216 /);
@@ -77,7 +110,7 @@ test("while credentials are required, labels of the public surface leave room fo
   const app = await start(t, { requireAuth: () => isRequired });
   const path = "/api/public/fleet/heartbeat";
   const most = Math.floor(PUBLIC_MOST_LABEL_LENGTH / SIZE);
-  await fill(app, path, most);
+  await fill(app, path, most, { labels: LARGEST });
   const refused = await app.post(path, { name: "more", labels: LARGEST });
   assert.equal(refused.status, 429);
   assert.match(refused.body.error, /^labels: the runtimes of the organization have 4194304 /);

@@ -16,14 +16,19 @@ export const TEMPORARY_SUFFIX = ".tmp";
 let sequence = 0;
 
 /** Replaces a file by the given bytes, durably. The caller must serialize writes to one path. */
-export async function replaceFile(
+export function replaceFile(files: FileOperations, path: string, bytes: Uint8Array): Promise<void> {
+  return replaceByPieces(files, path, [bytes]);
+}
+
+/** Replaces a file by bytes in pieces, which are not joined: together they may be large. Otherwise like `replaceFile`. */
+export async function replaceByPieces(
   files: FileOperations,
   path: string,
-  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
 ): Promise<void> {
   const aside = `${path}.${process.pid}-${++sequence}${TEMPORARY_SUFFIX}`;
   try {
-    await writeWhole(files, aside, bytes);
+    await writePieces(files, aside, pieces);
     await files.rename(aside, path);
   } catch (error) {
     await files.remove(aside).catch(() => {}); // the first failure is reported
@@ -33,14 +38,22 @@ export async function replaceFile(
 }
 
 /** Creates a file with the given bytes and syncs it, but not the directory entry. */
-export async function writeWhole(
+export function writeWhole(files: FileOperations, path: string, bytes: Uint8Array): Promise<void> {
+  return writePieces(files, path, [bytes]);
+}
+
+async function writePieces(
   files: FileOperations,
   path: string,
-  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
 ): Promise<void> {
   const descriptor = await files.open(path, "w", FILE_MODE);
   try {
-    await writeAll(files, descriptor, bytes, 0, path);
+    let at = 0;
+    for (const piece of pieces) {
+      await writeAll(files, descriptor, piece, at, path);
+      at += piece.length;
+    }
     await files.fsync(descriptor);
   } finally {
     await files.close(descriptor);

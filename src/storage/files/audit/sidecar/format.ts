@@ -108,9 +108,9 @@ export function alignedLength(length: number): number {
   return Math.ceil(length / ALIGNMENT) * ALIGNMENT;
 }
 
-/** The checksum of at most a few pages. */
-export function checksumOf(bytes: Uint8Array): number {
-  return crc32(bytes);
+/** The checksum of at most a few pages, or of a page whose beginning has the checksum `before`. */
+export function checksumOf(bytes: Uint8Array, before = 0): number {
+  return crc32(bytes, before);
 }
 
 /** The checksum of any number of bytes. */

@@ -3,7 +3,7 @@ import type { Work } from "../../../../core/work.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { readManyLines } from "../../../log-lines.ts";
-import { replaceFile } from "../../../snapshot.ts";
+import { replaceByPieces } from "../../../snapshot.ts";
 import { countByFacets, countFacets } from "../index/facet-counts.ts";
 import {
   CODED_FIELDS,
@@ -37,9 +37,8 @@ export async function writeSidecar(
   const traceHashes = await yielder.run(addRest(rest, index));
   const columns = new SectionWriter();
   await yielder.run(addColumns(columns, rest, index));
-  const restBytes = Buffer.concat(rest.pieces);
   columns.add("traceHashes", traceHashes);
-  columns.add("restChecksums", await yielder.run(pageChecksums(restBytes)));
+  columns.add("restChecksums", await yielder.run(pageChecksums(rest)));
   const { segment, rows, oldest, newest, newestIngested } = index;
   const table: Table = {
     ...{ segment, rows, bytes: logBytes, oldest, newest, newestIngested },
@@ -55,9 +54,9 @@ export async function writeSidecar(
     tableBytes: tableBytes.length,
     columnBytes: columns.length,
     checksum: await yielder.run(checksumInParts(head)),
-    restBytes: restBytes.length,
+    restBytes: rest.length,
   });
-  await replaceFile(files, path, Buffer.concat([header, head, restBytes]));
+  await replaceByPieces(files, path, [header, head, ...rest.pieces]);
 }
 
 /** The columns, each in the narrowest type that fits. */
@@ -171,11 +170,18 @@ function narrowed(column: Uint32Array, rows: number, largest: number): Column {
   return largest < 2 ** 16 ? new Uint16Array(used) : used;
 }
 
-function* pageChecksums(bytes: Uint8Array): Work<Uint32Array> {
-  const sums = new Uint32Array(Math.ceil(bytes.length / PAGE_BYTES));
-  for (let page = 0; page < sums.length; page++) {
-    sums[page] = checksumOf(bytes.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
-    yield;
+/** The checksum of each page. The pieces are not joined: of long texts they are as large as the log. */
+function* pageChecksums({ pieces, length }: SectionWriter): Work<Uint32Array> {
+  const sums = new Uint32Array(Math.ceil(length / PAGE_BYTES));
+  let before = 0;
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; yield) {
+      const page = Math.floor((before + at) / PAGE_BYTES);
+      const end = Math.min(piece.length, (page + 1) * PAGE_BYTES - before);
+      sums[page] = checksumOf(piece.subarray(at, end), sums[page]);
+      at = end;
+    }
+    before += piece.length;
   }
   return sums;
 }

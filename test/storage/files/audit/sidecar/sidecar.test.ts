@@ -37,3 +37,34 @@ for (const [what, fields] of [
     });
   }
 }
+
+test("the sections of long values are written one by one, and their pages are read back", async () => {
+  const files = new ForgetfulFiles();
+  let longest = 0;
+  let total = 0;
+  const write = files.write.bind(files);
+  files.write = (descriptor, bytes, position) => {
+    longest = Math.max(longest, bytes.length);
+    total += bytes.length;
+    return write(descriptor, bytes, position);
+  };
+  const index = new GrowingIndex(1);
+  const rows = 1_200;
+  const valueOf = (field: string, i: number) => `${field}-${i}-`.padEnd(250, "x");
+  let at = 0;
+  for (let i = 0; i < rows; i++) {
+    const fields = { executor: valueOf("e", i), status: valueOf("s", i), command: valueOf("c", i) };
+    const line = Buffer.from(`${JSON.stringify(auditEventOf(fields))}\n`);
+    indexLines(index, ORGANIZATION, line, at, assert.fail);
+    at += line.length;
+  }
+  await writeSidecar(files, "/1.idx", index, at);
+  assert.ok(longest < total / 2, `${longest} of ${total}`);
+  const sealed = await SealedIndex.open(files, new ReadFiles(files), "/1.idx", 1, at);
+  const { executor, status } = sealed?.fields ?? assert.fail();
+  for (const code of [1, 700, rows]) {
+    assert.equal(await executor.dictionary.listedValueOf(code), valueOf("e", code - 1));
+    assert.equal(await status.dictionary.listedValueOf(code), valueOf("s", code - 1));
+  }
+  await sealed?.close();
+});

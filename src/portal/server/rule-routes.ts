@@ -5,6 +5,8 @@ import type { Clock } from "../../core/clock.ts";
 import { NotFound } from "../../core/errors.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { Asker } from "../../core/turns.ts";
+import type { Work } from "../../core/work.ts";
+import { Yielder } from "../../core/yielder.ts";
 import { route } from "../../http/route.ts";
 import { askerOf, findRules } from "../../policies/check.ts";
 import { decisionOf } from "../../policies/evaluate.ts";
@@ -58,15 +60,11 @@ export async function readRules(
   const events = (await rowsOf<AuditEvent>(rows.json)).filter(
     ({ command = "" }) => command.length < MOST_IN_LIST,
   );
-  // Most commands are repeated, and each takes a thread's time only once.
-  const texts = events.map((event) => JSON.stringify(factsOf(event)));
-  const different = [...new Set(texts)];
-  const commands = different.map((text) => JSON.parse(text) as Command);
-  const { by = [] } = (await findRules(asker, policy.yaml, commands)) ?? {};
-  const ruleOf = new Map(by.map((one, i) => [different[i], one]));
-  const end = texts.findIndex((text) => !ruleOf.has(text)); // where the work reached its limit
+  const { different, numbers } = await new Yielder(asker.gone).run(differentCommands(events));
+  const { by = [] } = (await findRules(asker, policy.yaml, different)) ?? {};
+  const end = numbers.findIndex((number) => number >= by.length); // where the work reached its limit
   const lookedAt = end === -1 ? events : events.slice(0, end);
-  const decided = lookedAt.filter((_, i) => ruleOf.get(texts[i]) === rule);
+  const decided = lookedAt.filter((_, i) => by[numbers[i] ?? -1] === rule);
   const oldest = lookedAt.at(-1)?.timestamp;
   return {
     version,
@@ -78,6 +76,27 @@ export async function readRules(
       events: decided.slice(0, MOST_COMMANDS),
     },
   };
+}
+
+/**
+ * The different commands of events, and the number of each event's command. Most commands are repeated, and each takes
+ * a thread's time only once.
+ */
+export function* differentCommands(
+  events: readonly AuditEvent[],
+): Work<{ readonly different: readonly Command[]; readonly numbers: readonly number[] }> {
+  const different: Command[] = [];
+  const numbers: number[] = [];
+  const numberOf = new Map<string, number>();
+  for (const event of events) {
+    const command = factsOf(event);
+    const text = JSON.stringify(command);
+    const number = numberOf.get(text) ?? different.push(command) - 1;
+    numberOf.set(text, number);
+    numbers.push(number);
+    yield; // each of the names may be long
+  }
+  return { different, numbers };
 }
 
 /** The facts that a rule can look at. */

@@ -64,6 +64,29 @@ test("a long name of a person or a provider is repeated in few links", async () 
   }
 });
 
+test("long filters of the audit page are repeated in few links", async () => {
+  const long = "'".repeat(450);
+  const names = ["executor", "provider", "capability", "policy", "status", "runtime", "trace_id"];
+  const all = Object.fromEntries(names.map((name) => [name, long]));
+  await app.post("/api/v1/audit", { events: [{ ...all, decision: "denied", id: "long" }] });
+  const other = "'".repeat(451);
+  const query = [
+    ...names.flatMap((name) => [`${name}=${long}`, `not_${name}=${other}`]),
+    ...["q", "reason", "not_consumer", "not_observed", "not_reported_by"].map(
+      (n) => `${n}=${other}`,
+    ),
+    ...["from=2026-11-01", "to=2026-12-01", "event=long"],
+  ].join("&");
+  const { text } = await app.get(`/portal/audit?${query}`);
+  assert.match(text, /aria-label="Drop not executor/);
+  assert.match(text, /aria-label="Only events with executor/);
+  assert.match(
+    text,
+    /href="\/portal\/audit\?from=2026-11-01T00:00:00Z&amp;to=2026-12-01T00:00:00Z"/,
+  );
+  assert.ok(text.length < 700_000, String(text.length));
+});
+
 test("a long search of versions is repeated in few links", () => {
   const q = "'".repeat(4_000);
   const text = finish(renderPolicies(policiesModel({ description: q }, { q }))).toString();

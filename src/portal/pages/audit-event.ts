@@ -11,7 +11,14 @@ import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import { FIELD_LINKS, reasonLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
-import { ANEW, setsAnew, valueWords, viewHref, type AuditView } from "./audit-view.ts";
+import {
+  ANEW,
+  repeatedHref,
+  setsAnew,
+  valueWords,
+  viewHref,
+  type AuditView,
+} from "./audit-view.ts";
 import { ifAllowed } from "../withheld.ts";
 import { marksIn, withMarks } from "../redacted.ts";
 import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
@@ -174,7 +181,7 @@ function fact(
         ${
           canFilter
             ? html`<a
-                href="${viewHref(view, { [parameter]: text, ...ANEW })}"
+                href="${repeatedHref(view, { [parameter]: text, ...ANEW })}"
                 data-sets="${setsAnew(parameter)}"
                 aria-label="Only events with ${word.toLowerCase()} ${shorten(text, 60)}"
                 >Filter</a

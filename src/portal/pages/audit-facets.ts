@@ -7,7 +7,7 @@ import {
   FILTER_WORDS,
   setsAnew,
   valueWords,
-  viewHref,
+  repeatedHref,
   type AuditView,
 } from "./audit-view.ts";
 import { countRules, type NamedRule } from "./rule-of-reason.ts";
@@ -73,7 +73,7 @@ function section(
         const isSet = view[filter]?.toLowerCase() === value.toLowerCase();
         return html`<li>
           <a
-            href="${viewHref(view, { [filter]: isSet ? undefined : value, ...ANEW })}"
+            href="${repeatedHref(view, { [filter]: isSet ? undefined : value, ...ANEW })}"
             title="${word}"
             ${isSet ? html`aria-current="true"` : undefined}
             ><span>${word}</span> <b>${count(events)}</b></a

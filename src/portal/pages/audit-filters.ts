@@ -17,6 +17,7 @@ import {
   setsAnew,
   shortMoment,
   valueWords,
+  repeatedHref,
   viewHref,
   wildcardsOf,
   yesterdayOf,
@@ -121,7 +122,9 @@ export function auditRanges(view: AuditView, now: number): Html {
   const day = { ...ALL_TIME, from: shortMoment(from), to: shortMoment(to) };
   const isAll = !quick && view.from === undefined && view.to === undefined;
   const link = (word: string, changes: Parameters<typeof viewHref>[1], isCurrent: boolean): Html =>
-    html`<a href="${viewHref(view, changes)}" ${isCurrent ? html`aria-current="true"` : undefined}
+    html`<a
+      href="${repeatedHref(view, changes)}"
+      ${isCurrent ? html`aria-current="true"` : undefined}
       >${word}</a
     >`;
   return html`<nav class="ranges" aria-label="Time" data-sets="${setsAnew("range", "from", "to")}">
@@ -130,7 +133,7 @@ export function auditRanges(view: AuditView, now: number): Html {
       range === "24h" ? link("Yesterday", day, isYesterday) : undefined,
     ])}
     ${link("All", ALL_TIME, isAll)}
-    ${quick || isAll || isYesterday ? undefined : html`<a href="${viewHref(view, ANEW)}" aria-current="true">${rangeWords(view)}</a>`}
+    ${quick || isAll || isYesterday ? undefined : link(rangeWords(view), { ...ANEW, from: view.from, to: view.to }, true)}
   </nav>`;
 }
 
@@ -145,7 +148,7 @@ export function auditChips(view: AuditView): Html | undefined {
       const word = inPart.includes(name) ? `${FILTER_WORDS[name]} like` : FILTER_WORDS[name];
       return html`<li>
         <a
-          href="${viewHref(view, { [name]: undefined, ...ANEW })}"
+          href="${repeatedHref(view, { [name]: undefined, ...ANEW })}"
           data-sets="${setsAnew(name)}"
           aria-label="Drop ${word.toLowerCase()} ${shown}"
           ><span class="faint">${word}</span> <b>${shown}</b><span aria-hidden="true">×</span></a

@@ -121,13 +121,25 @@ export function searchesFrom(
   view: AuditView,
   changes: Parameters<typeof viewHref>[1] = {},
 ): (rest: AuditView) => string {
-  const whole = searchOf(view, changes);
-  const base = whole.length > LONGEST_REPEATED ? searchOf({}, changes) : whole;
+  const base = repeatedSearch(view, changes);
   return (rest) => {
     let search = base;
     for (const [name, value] of Object.entries(rest)) search = withParameter(search, name, value);
     return search;
   };
+}
+
+/**
+ * The address of a view with changed parameters, for one link of a list. Links of a very long view leave out its
+ * filters; in a browser, `data-sets` keeps them.
+ */
+export function repeatedHref(view: AuditView, changes: Parameters<typeof viewHref>[1]): string {
+  return AUDIT_PATH + repeatedSearch(view, changes);
+}
+
+function repeatedSearch(view: AuditView, changes: Parameters<typeof viewHref>[1]): string {
+  const whole = searchOf(view, changes);
+  return whole.length > LONGEST_REPEATED ? searchOf({}, changes) : whole;
 }
 
 function searchOf(view: AuditView, changes: Parameters<typeof viewHref>[1] = {}): string {

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  ANEW,
   joinedHref,
   queryOf,
   rangeWords,
   readView,
+  repeatedHref,
   searchesFrom,
+  setsAnew,
   shortMoment,
   viewHref,
   type AuditView,
@@ -38,6 +41,15 @@ test("a filter that a link sets or drops is exact; the others keep their asteris
   const link = viewOf("range=1h&provider=git");
   assert.match(joinedHref(link, "provider", view), /executor=a\*&wildcards=executor$/);
   assert.deepEqual(queryOf(view, NOW).wildcards, "provider,executor");
+});
+
+test("a link of a list leaves out long filters, and the view that it is joined to keeps them", () => {
+  const view = viewOf(`executor=${"a".repeat(3_000)}&provider=g*&wildcards=provider&event=e`);
+  const link = repeatedHref(view, { runtime: "r", ...ANEW });
+  assert.equal(link, "/portal/audit?runtime=r");
+  const joined = joinedHref(viewOf("runtime=r"), setsAnew("runtime"), view);
+  assert.equal(joined, viewHref(view, { runtime: "r", ...ANEW }));
+  assert.equal(repeatedHref(viewOf("executor=a"), { runtime: "r" }), "/portal/audit?executor=a&runtime=r"); // oxfmt-ignore
 });
 
 test("a time without an offset, as from a form field, means UTC", () => {

@@ -1,5 +1,4 @@
 /** Decides an attempt by the policy on this machine, and makes the event that reports it. */
-import { redactEvent } from "../audit/redaction/redact.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type Verdict } from "../policies/evaluate.ts";
 import type { PolicyDocument } from "../policies/rules.ts";
@@ -145,8 +144,7 @@ function eventOf(
     trace_id: attempt.session,
     transport: attempt.transport,
   };
-  // Redaction makes texts longer, too.
-  return fitted(redactEvent(fitted(event)));
+  return fitted(event);
 }
 
 /** The event's id. A repeated report of the same tool use gets the same id, so that the service stores it once. */

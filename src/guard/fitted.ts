@@ -1,25 +1,45 @@
 import { EVENT_FIELDS } from "../audit/event-fields.ts";
+import { redactEvent } from "../audit/redaction/redact.ts";
 import { firstBytes } from "../core/first-bytes.ts";
 
-/** A text is cut at white space if there is some so close to its end: half a secret would not be recognized. */
+/** Secrets are looked for in these bytes beyond the limit of a text: half a secret would not be recognized. */
+const BEYOND = 16 << 10;
+/** A text is cut at white space if there is some so close to its end: the service may know more secrets. */
 const LONGEST_WORD = 4_096;
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /**
- * Cuts the texts of an event to what the service stores. It would refuse a longer one, and a long command would leave
- * no event.
- *
- * @returns the same object if nothing is too long
+ * Replaces the secrets in the texts of an event, and cuts its texts to what the service stores. It would refuse a
+ * longer one, and a long command would leave no event.
  */
-export function fitted<Event extends Readonly<Record<string, unknown>>>(event: Event): Event {
-  const cut: Record<string, string> = {};
-  for (const field of EVENT_FIELDS) {
-    const text = event[field.name];
-    if (typeof text !== "string" || !("limit" in field)) continue;
-    const kept = firstBytes(text, field.limit);
-    if (kept.length < text.length) cut[field.name] = wholeWords(kept);
+export function fitted<Event extends Fields>(event: Event): Event {
+  const beginnings: Record<string, string> = {};
+  const beyond = new Map<string, number>();
+  for (const { name, text, limit, kept } of longTextsOf(event)) {
+    const beginning = firstBytes(text, limit + BEYOND);
+    beginnings[name] = beginning;
+    beyond.set(name, beginning.length - kept.length);
   }
+  const redacted = redactEvent({ ...event, ...beginnings });
+  const cut: Record<string, string> = {};
+  // If redaction has made the text shorter, this drops more than is necessary, and still the half of a secret at the end.
+  for (const [name, length] of beyond) cut[name] = String(redacted[name]).slice(0, -length);
+  for (const { name, kept } of longTextsOf({ ...redacted, ...cut })) cut[name] = kept;
+  for (const [name, text] of Object.entries(cut)) cut[name] = wholeWords(text);
   const names = Object.keys(cut).join(", ");
-  return names === "" ? event : { message: `too long, and cut: ${names}`, ...event, ...cut };
+  return names === "" ? redacted : { message: `too long, and cut: ${names}`, ...redacted, ...cut };
+}
+
+/** The texts that are too long, each with the part that is short enough. */
+function longTextsOf(event: Fields) {
+  return EVENT_FIELDS.flatMap((field) => {
+    const text = event[field.name];
+    if (typeof text !== "string" || !("limit" in field)) return [];
+    const { name, limit } = field;
+    const kept = firstBytes(text, limit);
+    return kept.length < text.length ? [{ name, text, limit, kept }] : [];
+  });
 }
 
 function wholeWords(text: string): string {

@@ -11,6 +11,8 @@ interface InputLimits {
   readonly maxBytes?: number;
   /** How to give a file that exists. */
   readonly wayOut?: string;
+  /** The advice for a file that is too large. */
+  readonly ifLarger?: string;
 }
 
 /**
@@ -21,7 +23,7 @@ interface InputLimits {
  */
 export async function readInput(
   file: string,
-  { maxBytes = MAX_BYTES, wayOut }: InputLimits = {},
+  { maxBytes = MAX_BYTES, wayOut, ifLarger = "shorten it" }: InputLimits = {},
 ): Promise<Buffer> {
   // No more than shows that it is too large.
   const source = createReadStream(file, { end: maxBytes });
@@ -31,5 +33,5 @@ export async function readInput(
   });
   if (bytes.length <= maxBytes) return bytes;
   const most = maxBytes < MIB ? `${maxBytes / 1_024} KiB` : `${maxBytes / MIB} MiB`;
-  throw new InputError(`${file}: is larger than ${most}: shorten it`);
+  throw new InputError(`${file}: is larger than ${most}: ${ifLarger}`);
 }

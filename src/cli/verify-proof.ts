@@ -8,6 +8,9 @@ import { readInput } from "./read-input.ts";
 
 /** Far more than the hashes and the signatures of any proof. */
 const MAX_PROOF_BYTES = 1 << 20;
+/** More than the line of any event: its texts have up to 4 MiB, and JSON takes up to six bytes for a byte of a text. */
+const MAX_EVENT_BYTES = 32 << 20;
+const AS_EXPORTED = "give the event as it was exported";
 
 export const verifyProofCommand: CliCommand = {
   name: "verify-proof",
@@ -42,10 +45,9 @@ are not valid.`,
 
 /** The one line of a file, without its line end. */
 async function readEvent(file: string): Promise<Buffer> {
-  const bytes = await readInput(file);
+  const bytes = await readInput(file, { maxBytes: MAX_EVENT_BYTES, ifLarger: AS_EXPORTED });
   const end = bytes.indexOf("\n");
   const [line, rest] = end < 0 ? [bytes, ""] : [bytes.subarray(0, end), bytes.subarray(end + 1)];
   if (line.length > 0 && rest.length === 0) return line;
-  const wayOut = "give the event as it was exported";
-  throw new InputError(`${file}: expected one line, found none or several: ${wayOut}`);
+  throw new InputError(`${file}: expected one line, found none or several: ${AS_EXPORTED}`);
 }

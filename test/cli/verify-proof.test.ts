@@ -76,6 +76,11 @@ for (const [what, ran, said] of [
     () => run(["verify-proof", "/dev/zero", "--event", event, "--key", vkey]),
     /\/dev\/zero: is larger than 1 MiB/,
   ],
+  [
+    "a device without an end as the event",
+    () => run(["verify-proof", proof, "--event", "/dev/zero", "--key", vkey]),
+    /\/dev\/zero: is larger than 32 MiB: give the event as it was exported/,
+  ],
 ] as const) {
   test(`${what} is exit code 2`, async () => {
     const { code, out, error } = await ran();

@@ -1,5 +1,6 @@
 /** Finds the quoted parts of a text, as a shell reads it. */
 
+import type { Work } from "../../core/work.ts";
 import { lastBefore } from "./spans.ts";
 
 /** A part in quotes: the positions of its quotes. */
@@ -8,11 +9,15 @@ export interface Quoted {
   readonly close: number;
 }
 
-/** A quote, a backslash, or the `#` of a comment. */
-const NEXT = /["'\\]|(?<![^\s;])#/g;
+/** A quote, a backslash, or a `#`. */
+const NEXT = /["'\\#]/g;
+/** The character before the `#` of a comment, if there is one. */
+const BEFORE_COMMENT = /[\s;]/;
 const IN_DOUBLE = /["'\\\x60(){}]/g;
 /** Substitutions within substitutions, up to which double quotes are read exactly. */
 const MOST_NESTED = 32;
+/** The quotes and brackets that are read in one part of the work. */
+const MARKS_OF_A_PART = 2_048;
 
 /** The quoted parts of one text, outside of comments and of other quoted parts. Reads as far as it is asked. */
 export class Quotes {
@@ -23,9 +28,19 @@ export class Quotes {
   #at = 0;
   /** Quotes that have no closing one in the rest of the text. Looking for it again would take quadratic time. */
   readonly #unclosed = new Set<string>();
+  /** The part in double quotes whose end is being looked for. */
+  #double: DoubleQuoted | undefined;
 
   constructor(text: string) {
     this.#text = text;
+  }
+
+  /** Reads the whole text. Without this, one question may have to read a part in quotes of a MiB. */
+  *read(): Work<void> {
+    for (let marks = 1; this.#at < this.#text.length; marks++) {
+      this.#readOne(MARKS_OF_A_PART);
+      if (this.#double || marks % MARKS_OF_A_PART === 0) yield;
+    }
   }
 
   /** The quoted part that contains a position, or whose quote is there. */
@@ -45,15 +60,38 @@ export class Quotes {
     return quoted?.open === place ? quoted.close : undefined;
   }
 
-  #readOne(): void {
+  /** Reads one quote, or a few marks of a part in double quotes. */
+  #readOne(most = Infinity): void {
+    if (this.#double) {
+      this.#readDouble(this.#double, most);
+      return;
+    }
     const text = this.#text;
     NEXT.lastIndex = this.#at;
     const open = NEXT.exec(text)?.index ?? text.length;
     const char = text[open];
+    if (char === '"' && !this.#unclosed.has('$"')) {
+      this.#readDouble(new DoubleQuoted(text, open), most);
+      return;
+    }
     this.#at = open + (char === "\\" ? 2 : 1);
-    if (char === "#") this.#at = indexFrom(text, "\n", open);
-    if (char !== "'" && char !== '"') return;
-    const close = char === '"' ? this.#closeOfDouble(open) : this.#closeOfSingle(open);
+    const isComment = char === "#" && (open === 0 || BEFORE_COMMENT.test(text[open - 1] as string));
+    if (isComment) this.#at = indexFrom(text, "\n", open);
+    if (char === '"') this.#add(open, this.#simpleCloseOf(open));
+    if (char === "'") this.#add(open, this.#closeOfSingle(open));
+  }
+
+  #readDouble(double: DoubleQuoted, most: number): void {
+    const { open } = double;
+    const close = double.findClose(most);
+    this.#double = close === undefined ? double : undefined;
+    if (close === undefined) return;
+    this.#at = open + 1;
+    if (close === -1) this.#unclosed.add('$"');
+    this.#add(open, close === -1 ? this.#simpleCloseOf(open) : close);
+  }
+
+  #add(open: number, close: number): void {
     if (close === -1) return;
     this.#opens.push(open);
     this.#closes.push(close);
@@ -67,9 +105,8 @@ export class Quotes {
       : this.#once("'", () => this.#text.indexOf("'", open + 1));
   }
 
-  #closeOfDouble(open: number): number {
-    const exact = this.#once('$"', () => closeOfExact(this.#text, open));
-    return exact === -1 ? this.#once('"', () => closeOf(this.#text, '"', open)) : exact;
+  #simpleCloseOf(open: number): number {
+    return this.#once('"', () => closeOf(this.#text, '"', open));
   }
 
   #once(kind: string, find: () => number): number {
@@ -82,36 +119,54 @@ export class Quotes {
 
 /** The next such quote that is not escaped; -1 if there is none. */
 function closeOf(text: string, quote: string, open: number): number {
-  for (let at = open + 1; at < text.length; at++) {
-    if (text[at] === "\\") at++;
-    else if (text[at] === quote) return at;
+  for (let at = text.indexOf(quote, open + 1); at !== -1; at = text.indexOf(quote, at + 1)) {
+    let start = at;
+    while (start > open + 1 && text[start - 1] === "\\") start--;
+    if ((at - start) % 2 === 0) return at;
   }
   return -1;
 }
 
-/** The end of a part in double quotes. Substitutions in it have quotes of their own. */
-function closeOfExact(text: string, open: number): number {
-  const ends = ['"'];
-  IN_DOUBLE.lastIndex = open + 1;
-  for (let found = IN_DOUBLE.exec(text); found; found = IN_DOUBLE.exec(text)) {
-    const at = found.index;
-    const char = text[at] as string;
-    const end = ends[ends.length - 1];
-    const isCommand = end === ")" || end === "`";
-    if (char === "\\") IN_DOUBLE.lastIndex = at + 2;
-    else if (char === end) ends.pop();
-    else if (char === '"' || char === "`") ends.push(char);
-    else if (char === "(" && (isCommand || text[at - 1] === "$")) ends.push(")");
-    else if (char === "{" && text[at - 1] === "$") ends.push("}");
-    else if (char === "'" && isCommand) {
-      const close = text.indexOf("'", at + 1);
-      if (close === -1) return -1;
-      IN_DOUBLE.lastIndex = close + 1;
-    }
-    if (ends.length === 0) return at;
-    if (ends.length > MOST_NESTED) return -1;
+/** A part in double quotes, whose end is looked for. Substitutions in it have quotes of their own. */
+class DoubleQuoted {
+  readonly open: number;
+  readonly #text: string;
+  readonly #ends = ['"'];
+  #next: number;
+
+  constructor(text: string, open: number) {
+    this.#text = text;
+    this.open = open;
+    this.#next = open + 1;
   }
-  return -1;
+
+  /** The closing quote, or -1 if there is none; `undefined` if it is not among these next marks. */
+  findClose(most: number): number | undefined {
+    const text = this.#text;
+    const ends = this.#ends;
+    IN_DOUBLE.lastIndex = this.#next;
+    for (let marks = 0; marks < most; marks++) {
+      const at = IN_DOUBLE.exec(text)?.index;
+      if (at === undefined) return -1;
+      const char = text[at] as string;
+      const end = ends[ends.length - 1];
+      const isCommand = end === ")" || end === "`";
+      if (char === "\\") IN_DOUBLE.lastIndex = at + 2;
+      else if (char === end) ends.pop();
+      else if (char === '"' || char === "`") ends.push(char);
+      else if (char === "(" && (isCommand || text[at - 1] === "$")) ends.push(")");
+      else if (char === "{" && text[at - 1] === "$") ends.push("}");
+      else if (char === "'" && isCommand) {
+        const close = text.indexOf("'", at + 1);
+        if (close === -1) return -1;
+        IN_DOUBLE.lastIndex = close + 1;
+      }
+      if (ends.length === 0) return at;
+      if (ends.length > MOST_NESTED) return -1;
+    }
+    this.#next = IN_DOUBLE.lastIndex;
+    return undefined;
+  }
 }
 
 function indexFrom(text: string, char: string, from: number): number {

@@ -40,7 +40,9 @@ const MOST_LAYERS = 3;
 const LAYERED_LENGTH = 16_384;
 /** How often a text with layers is redacted: a word that was joined may be another word after the first time. */
 const MOST_ROUNDS = 3;
-const QUOTED = /"[^"]*"|'[^']*'/g;
+/** A character after a closing quote that belongs to the same word. */
+const GOES_ON = /[\w$"']/;
+const QUOTES_OF_A_PART = 2_048;
 const JOINED = /(?<![\w-])-[A-Za-z]{2,8}(?![\w-])/;
 const HIDES = /["'\\]/;
 
@@ -87,7 +89,7 @@ export class Redactor {
       if (found === true || this.steps > most) return true;
       hasKeyword ||= found === "keyword";
     }
-    return hasKeyword && isLayered(text);
+    return hasKeyword && finish(isLayered(text));
   }
 
   /** Replaces the secrets of a text. */
@@ -105,7 +107,7 @@ export class Redactor {
       for (const { rule, count } of found.redactions) {
         counts.set(rule, (counts.get(rule) ?? 0) + count);
       }
-      if (found.redactions.length === 0 || !isLayered(text)) break;
+      if (found.redactions.length === 0 || !(yield* isLayered(text))) break;
     }
     return { text: rest, redactions: Array.from(counts, ([rule, count]) => ({ rule, count })) };
   }
@@ -113,6 +115,7 @@ export class Redactor {
   /** The secrets of a text, and of what it is without some layers of quotes. */
   *#secretsOf(text: string, layers: number): Work<readonly Secret[]> {
     const quotes = new Quotes(text);
+    if (text.length > PART_LENGTH) yield* quotes.read();
     const hasLayers = layers > 0 && text.length <= LAYERED_LENGTH;
     const layer = hasLayers ? yield* withoutLayer(text, quotes) : undefined;
     const scan = new Scan(text, quotes, layer);
@@ -238,12 +241,19 @@ export class Redactor {
 }
 
 /** Whether a layer of quotes may be removed: there are quotes in quotes, escapes, or words of several parts. */
-function isLayered(text: string): boolean {
+function* isLayered(text: string): Work<boolean> {
   if (text.includes("\\")) return true;
   const hasDouble = text.includes('"');
-  const hasSingle = text.includes("'");
-  if (hasDouble && hasSingle) return true;
-  return (hasDouble || hasSingle) && /"[\w$"]/.test(text.replace(QUOTED, '"'));
+  if (hasDouble && text.includes("'")) return true;
+  const quote = hasDouble ? '"' : "'";
+  for (let open = text.indexOf(quote), parts = 1; open !== -1; parts++) {
+    const close = text.indexOf(quote, open + 1);
+    if (GOES_ON.test(text[(close === -1 ? open : close) + 1] ?? "")) return true;
+    if (close === -1) return false;
+    open = text.indexOf(quote, close + 1);
+    if (parts % QUOTES_OF_A_PART === 0) yield;
+  }
+  return false;
 }
 
 /** Whether the text has an option of a program, or an assignment, after the program's name. */

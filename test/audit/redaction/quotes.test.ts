@@ -1,0 +1,42 @@
+/** The quotes of a long text are read in parts, with the same result. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Quotes } from "../../../src/audit/redaction/quotes.ts";
+import { Redactor } from "../../../src/audit/redaction/redact.ts";
+import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
+import type { Work } from "../../../src/core/work.ts";
+
+const TIMES = 1 << 16;
+
+/** The number of parts that work is made in. */
+function partsOf(work: Work<unknown>): number {
+  let parts = 0;
+  while (work.next().done !== true) parts++;
+  return parts;
+}
+
+for (const [what, unit, begins, ends] of [
+  ["one part in quotes", "(a)", '"', '"'],
+  ["a part without an end", "{", '"', ""],
+  ["many parts", `"a" 'b' `, "", ""],
+  ["substitutions", `"$(a "b")" `, "", ""],
+  ["escaped quotes", String.raw`\"`, "", ""],
+  ["signs of comments", "a#", "", ""],
+] as const) {
+  test(`the quotes of a text with ${what} are read in parts`, () => {
+    const text = begins + unit.repeat(TIMES) + ends;
+    const quotes = new Quotes(text);
+    const parts = partsOf(quotes.read());
+    assert.ok(parts >= 30, String(parts));
+    const lazy = new Quotes(text);
+    for (let place = 0; place < text.length; place += 97) {
+      assert.deepEqual(quotes.around(place), lazy.around(place), String(place));
+    }
+  });
+}
+
+test("a text without its secrets is searched for layers of quotes in parts", () => {
+  const partsOfText = (name: string) =>
+    partsOf(new Redactor(REDACTION_RULES).redactInParts(`${name}=hunter2 ${'"a" '.repeat(TIMES)}`));
+  assert.ok(partsOfText("API_KEY") > partsOfText("API_DAY") + 20);
+});

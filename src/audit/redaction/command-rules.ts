@@ -5,7 +5,7 @@ import { isSecretValue } from "./values.ts";
 
 /** Programs whose `-p` and `-P` mean something else beside a user. */
 const NOT_PASSWORDS =
-  "(?<!\\baz )mysql\\w*|mariadb[\\w-]*|journalctl|systemctl|cp|mv|rsync|scp|tar|diff|patch|install|sort|ps|top|htop|pgrep|pkill|lsof|strace|perf|renice|netstat|ss|git|mkdir|mount|pytest|php|nmap";
+  "(?<!\\baz )mysql\\w*|mariadb[\\w-]*|journalctl|systemctl|cp|mv|rsync|scp|tar|diff|patch|install|sort|ps|top|htop|pgrep|pkill|lsof|strace|perf|renice|netstat|ss|git|mkdir|mount|pytest|php|nmap|fetchmail";
 const USER = String.raw`(?:-[uUl]|--?user(?:name)?)`;
 /** A port, the id of a process, a priority, or one of the other harmless values. */
 const HARMLESS =
@@ -32,6 +32,7 @@ export const COMMAND_RULES: readonly RedactionRule[] = [
       "sudo -u ada -p prompt ls",
       "journalctl -u nginx -p warning",
       "psql -U ada -p 5433 app",
+      "fetchmail -p POP3 -u ada h",
       "app -u ada -p 8080:80",
       "app -u ada -p",
     ],

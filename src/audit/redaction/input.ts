@@ -1,10 +1,11 @@
 /** Secrets that a program reads from its input: from a pipe, a here-string, or a file that a command writes. */
-import { type RedactionRule, valueAt } from "./shapes.ts";
+import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
+import { isSecretName, isSecretValue } from "./values.ts";
 
 const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
 const PRINTS = String.raw`(?:echo|printf)${FLAGS}{0,3}\s{1,4}(?:["']?%s(?:\\n)?["']?\s{1,4})?`;
 /** Programs that read nothing but secrets. A shell is not among them: its input is commands, which must stay visible. */
-const PROGRAMS = String.raw`kinit|cryptsetup|chpasswd|openconnect|keepassxc-cli|secret-tool|gnome-keyring-daemon|ecryptfs-[a-z-]{1,40}|zfs\s{1,4}(?:load|change)-key|grub-mkpasswd-pbkdf2|debconf-set-selections|[\w-]{0,30}passw(?:or)?d|wg\s{1,4}pubkey|az\s{1,4}devops\s{1,4}login|(?:op|bw|rbw|lpass)\s{1,4}(?:signin|login|unlock)`;
+const PROGRAMS = String.raw`kinit|cryptsetup|chpasswd|openconnect|keepassxc-cli|secret-tool|gnome-keyring-daemon|ecryptfs-[a-z-]{1,40}|zfs\s{1,4}(?:load|change)-key|grub-mkpasswd-pbkdf2|debconf-set-selections|[\w-]{0,30}passw(?:or)?d|wg\s{1,4}pubkey|az\s{1,4}devops\s{1,4}login|(?:op|bw|rbw|lpass|p4)\s{1,4}(?:-\w\s{1,4}\S{1,60}\s{1,4}){0,4}(?:signin|login|unlock)`;
 /** Stores of secrets, with the word that stores one. */
 const STORES = String.raw`(?:secrets?|env|variables?|keyring|pass|context)[\s:](?:versions\s{1,4})?(?:set|put|add|create|insert|bulk|import|store-secret)`;
 const OPTIONS = String.raw`--(?:password|token|secret|key)-stdin|--with-token|-on-stdin|-stdin(?:pass)?|--passphrase-fd[\s=]{1,4}0`;
@@ -27,6 +28,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
       "echo hunter2 | kinit ada",
       "echo hunter2 | gh secret set NAME",
       "echo hunter2 | sudo -u x /usr/bin/smbpasswd -s ada",
+      "echo hunter2 | p4 -u ada login",
     ],
     [
       "echo $PASS | docker login --password-stdin",
@@ -34,6 +36,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
       "echo hi | sudo tee x",
       "echo 'id' | su - ada",
       "echo hello | grep passwd",
+      "echo hello | p4 submit",
     ],
   ),
   valueAt(
@@ -64,6 +67,29 @@ export const INPUT_RULES: readonly RedactionRule[] = [
     ],
     ["cat <<< hunter2", "sudo -S <<< $P", "su ada <<< id"],
   ),
+  {
+    id: "read-variable",
+    keywords: ["<<<"],
+    pattern: new RegExp(
+      String.raw`(?<!<)(?<=(?<![\w-])read(?:\s{1,4}(?:-\w{1,8}|"[^"\n]{0,80}"|'[^'\n]{0,80}'|\w{1,80})){0,6}\s{1,4}(?<name>[A-Za-z_]\w{0,80})\s{0,4})<<<\s{0,4}(?:\$(?=["']))?${VALUE}`,
+      "y",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: [
+      "read -r PASS <<< hunter2",
+      "read -rsp 'Code: ' DB_PASS <<<'hunter 2'",
+      'IFS=: read -r user password <<< "ada:hunter2"',
+    ],
+    ignores: [
+      "read -r PASS <<< $P",
+      'read -r TOKEN <<< "$(cat token)"',
+      "read -r line <<< hunter2",
+      "read -ra WORDS <<< 'the next token'",
+      "read -r CACHE_KEY <<< linux-x64",
+      "cat PASS <<< hello",
+    ],
+  },
   valueAt(
     "here-document",
     ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],

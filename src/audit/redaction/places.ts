@@ -96,6 +96,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     "short-name",
     [
       "pw=",
+      "$pw ",
       "pat=",
       "key_base=",
       "_auth=",
@@ -105,9 +106,10 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       ",p=",
       "sonar.login=",
     ],
-    String.raw`(?:(?<=[\s,?&]u=[^\s,=&]{1,60})[,&]p|bw_session|sonar\.login(?==[0-9a-f]{40}(?!\w))|(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey|api|http|basic|proxy|npm|docker|registry|neo4j)?)_auth|secret_id)=`,
+    String.raw`(?:\$pw\s{1,4}=\s{1,4}(?=["'])|(?:(?<=[\s,?&]u=[^\s,=&]{1,60})[,&]p|bw_session|sonar\.login(?==[0-9a-f]{40}(?!\w))|(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey|api|http|basic|proxy|npm|docker|registry|neo4j)?)_auth|secret_id)=)`,
     [
       "PW=hunter2 x",
+      `$pw = "hunter2"; Connect-It`,
       "GH_PAT=abc x",
       "REDISCLI_AUTH=abc redis-cli",
       "API_AUTH=abc x",
@@ -115,7 +117,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       "pt-table-checksum h=db,u=ada,p=hunter2",
       `mvn -Dsonar.login=${x(40, "0a1b2c")}`,
     ],
-    ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a", "x a=b,p=5", "x -Dsonar.login=ada"],
+    ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a", "x a=b,p=5", "x -Dsonar.login=ada", "$pw = Read-Host", `if ($pw == "x")`, `$pwm = "fast"`], // oxfmt-ignore
   ),
   {
     // Variables of these names also hold kinds, hosts and the numbers of a board's pins, so the form of the value decides.

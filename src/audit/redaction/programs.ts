@@ -145,9 +145,9 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     id: "masked-variable",
     programs: ["glab"],
     after: "variable",
-    options: { "-v": "word", "--value": "word" },
-    matches: ["glab variable set X --value hunter2"],
-    ignores: ["glab variable list"],
+    options: { "-v": "word", "--value": "word", set: "second", create: "second", update: "second" },
+    matches: ["glab variable set X --value hunter2", "glab variable set PLAN hunter2 --masked"],
+    ignores: ["glab variable list", "glab variable get PLAN", "glab variable set PLAN < file"],
   },
   {
     id: "secret-value",

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
 import { clearInterval, nextTurn, setInterval } from "../../../core/timers.ts";
+import { sidecarOf } from "./sidecar/stray-files.ts";
 import type { AuditTrail } from "./trail.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
@@ -198,10 +199,10 @@ async function unindexedBytes(
   const names = await listDirectory(files, directory);
   const segments = names.filter((name) => name.endsWith(".jsonl"));
   if (segments.length === 0) return undefined;
-  const indexes = new Set(names.filter((name) => name.endsWith(".idx")));
+  const known = new Set(names);
   let bytes = 0;
   for (const name of segments) {
-    const isSealed = name !== segments.at(-1) && indexes.has(name.replace(".jsonl", ".idx"));
+    const isSealed = name !== segments.at(-1) && known.has(sidecarOf(name));
     if (!isSealed) bytes += (await files.stat(join(directory, name))).size;
   }
   return bytes;

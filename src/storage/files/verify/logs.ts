@@ -6,6 +6,7 @@ import type { Layout } from "../../layout.ts";
 import { endOfLog, readLines } from "../../log-lines.ts";
 import { listNumbers, numberedPath } from "../../numbered-files.ts";
 import { parseEntry } from "../activity-files.ts";
+import { sidecarOf } from "../audit/sidecar/stray-files.ts";
 import { isEventLine } from "../audit/write/lines.ts";
 import { FleetIndex } from "../fleet-index.ts";
 import { replayLine } from "../fleet-records.ts";
@@ -72,7 +73,7 @@ async function verifyAudit(
     const isEvent: IsRecord = (line) => isEventLine(line, id) && ++events > 0;
     await verifyLog(files, path, name === segments.at(-1), isEvent, report);
     report.events += events;
-    const sidecar = name.replace(".jsonl", ".idx");
+    const sidecar = sidecarOf(name);
     if (names.includes(sidecar)) {
       await verifySidecar(files, join(directory, sidecar), path, events, report);
     }

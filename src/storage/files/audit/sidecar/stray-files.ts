@@ -5,7 +5,7 @@ import type { FileOperations } from "../../../file-operations.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { TEMPORARY_SUFFIX } from "../../../snapshot.ts";
 
-/** The path of the sidecar of a segment, by that of its log. */
+/** The name or the path of the sidecar of a segment, by that of its log. */
 export function sidecarOf(path: string): string {
   return path.replace(/\.jsonl$/, ".idx");
 }

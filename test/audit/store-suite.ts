@@ -366,6 +366,17 @@ function testFilters(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual(events.map((event) => event.reason).toReversed(), names);
   });
 
+  test("a long search finds texts that contain all of it", async (t) => {
+    const { store } = await open(t);
+    const long = `${"100%_".repeat(30)}🌍`;
+    await append(
+      store,
+      ["a", "b"].map((end) => auditEventOf({ command: long + end })),
+    );
+    assert.deepEqual(await commandsOf(store, { q: `${long}B` }), [`${long}b`]);
+    assert.equal((await page(store, { q: long })).total, 2);
+  });
+
   test("reason is a part of the reason in any letter case, and of no other field", async (t) => {
     const { store } = await open(t);
     const rows = [

@@ -2,6 +2,7 @@
 import { excluding } from "../../../audit/event-fields.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
 import { partsOf } from "../../../audit/wildcards.ts";
+import { slicesOf } from "../../../core/slices.ts";
 import type { Values } from "../values.ts";
 import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
 
@@ -35,6 +36,9 @@ export const INDEXED = ["provider", "executor", "capability", "status", "runtime
 /** An index contains only the beginning of a text, since a whole text may be too long for it. */
 export const INDEXED_CHARACTERS = 64;
 
+/** The most characters in a pattern of `LIKE`. */
+const LONGEST_PATTERN = 100;
+
 /** The condition that a column has a value, in a form that can use the index. */
 function equalText(column: string, values: Values, wanted: string): string {
   const value = values.add(wanted);
@@ -67,9 +71,15 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
   for (const [name, part] of SEARCHES) {
     const text = filter[name] ?? "";
     if (text === "") continue;
-    const pattern = values.add(`%${literal(searchForm(text))}%`);
+    const wanted = searchForm(text);
+    const beginning = beginningOf(wanted);
+    const pattern = values.add(`%${literal(beginning)}%`);
+    const isWhole = beginning.length === wanted.length;
+    const isMatch = isWhole
+      ? `${part} LIKE ${pattern}`
+      : `strpos(${part}, ${values.add(wanted)}) > 0`;
     // The first condition uses the trigram index of the whole column; the second checks the searched part.
-    conditions.push(`search LIKE ${pattern} AND ${part} LIKE ${pattern}`);
+    conditions.push(`search LIKE ${pattern} AND ${isMatch}`);
   }
   return conditions.map((condition) => ` AND ${condition}`).join("");
 }
@@ -78,6 +88,16 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
 const COUNTED = COLUMNS.filter(([name]) => !["decision", "consumer", "trace_id"].includes(name));
 /** Longer values are not counted. */
 const MOST_VALUE_BYTES = 256;
+
+/**
+ * The beginning of a text that `LIKE` looks for. The database compares a pattern at each position of a text, and does
+ * not look at the time limit meanwhile: where both repeat a letter, that takes 22 s for 15,000 characters in a MiB.
+ * `strpos` skips many positions, and takes 5 s at the worst.
+ */
+function beginningOf(text: string): string {
+  const [beginning = ""] = slicesOf(text, LONGEST_PATTERN);
+  return beginning;
+}
 
 /** A text in a pattern of `LIKE`, where it matches only itself. */
 function literal(text: string): string {

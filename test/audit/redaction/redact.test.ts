@@ -168,23 +168,17 @@ for (const [what, text] of [
   });
 }
 
-for (const [what, text] of [
-  ["of many parts", `password=${"a'b'".repeat(1 << 18)}`],
-  ["behind many keywords", `${"nmcli ".repeat(30)} password ${"a'b'".repeat(1 << 18)}`],
-  ["in escaped quotes", `KEY=\\"${"ab".repeat(1 << 19)}`],
+for (const [what, text, least] of [
+  ["of many parts", `password=${"a'b'".repeat(1 << 18)}`, 1 << 10],
+  ["behind many keywords", `${"nmcli ".repeat(30)} password ${"a'b'".repeat(1 << 18)}`, 1 << 10],
+  ["in escaped quotes", `KEY=\\"${"ab".repeat(1 << 19)}`, 1 << 4],
 ] as const) {
   test(`a value ${what} is read in short parts of the work`, () => {
     const work = new Redactor(REDACTION_RULES).redactInParts(text);
-    let longest = 0;
-    let parts = 0;
-    for (let isDone = false; !isDone; parts++) {
-      const start = process.cpuUsage();
-      isDone = work.next().done === true;
-      const { user, system } = process.cpuUsage(start);
-      longest = Math.max(longest, user + system);
-    }
-    assert.ok(parts > 10);
-    assert.ok(longest < 250_000, `${longest} µs`);
+    let parts = 1;
+    while (work.next().done !== true) parts++;
+    // At most 1,024 pieces, or 64 KiB of a pattern, are read in one part.
+    assert.ok(parts > least, String(parts));
   });
 }
 

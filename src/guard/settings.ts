@@ -71,7 +71,7 @@ export function readSettings(env: Environment, isTrusted: boolean): GuardSetting
   const value = (name: (typeof SAVED_VARIABLES)[number]) => env[name] || saved[name] || undefined;
   const base = value("RUNTIME_PORTAL_BASE_URL") ?? "http://127.0.0.1:8080";
   const prefix = value("RUNTIME_PORTAL_PATH_PREFIX") ?? "/api/public";
-  const either = (name: "GUARD_MODE" | "GUARD_FAIL", usual: string, other: string): string => {
+  const either = (name: (typeof SAVED_VARIABLES)[number], usual: string, other: string): string => {
     const given = value(name) ?? usual;
     if (given !== usual && given !== other)
       faults.push(`${name}: was ${JSON.stringify(given)}, expected ${usual} or ${other}`);
@@ -84,7 +84,7 @@ export function readSettings(env: Environment, isTrusted: boolean): GuardSetting
     observes: either("GUARD_MODE", "enforce", "observe") === "observe",
     failsClosed: either("GUARD_FAIL", "open", "closed") !== "open",
     faults,
-    isEnabled: value("RUNTIME_PORTAL_ENABLED") !== "false",
+    isEnabled: either("RUNTIME_PORTAL_ENABLED", "true", "false") !== "false",
     api: base.replace(/\/+$/, "") + (prefix.startsWith("/") ? prefix : `/${prefix}`),
     apiKey: value("SIGNALBOX_API_KEY"),
   };

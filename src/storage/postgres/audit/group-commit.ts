@@ -23,8 +23,8 @@ const MOST_UNDER_WAY = 2;
 /** The limits of one group. */
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
-/** The limits of what waits; further appends are refused. */
-const MOST_WAITING_EVENTS = 100_000;
+/** The limits of what waits, two or three seconds of a database's work; further appends are refused. */
+const MOST_WAITING_EVENTS = 20_000;
 const MOST_WAITING_BYTES = 64 << 20;
 const NO_PARTITION = "23514";
 

@@ -2,6 +2,19 @@ const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
 /** Quotes a word for a shell; a plain word stays as it is. */
 export function quotedWord(word: string): string {
-  if (PLAIN_WORD.test(word)) return word;
+  return PLAIN_WORD.test(word) ? word : quoted(word);
+}
+
+/**
+ * The words of a command as a shell text. A program named `HOME=/x` gets quotes: without them, it would be an assignment
+ * in front of the next word.
+ */
+export function commandText([program, ...words]: readonly string[]): string {
+  if (program === undefined) return "";
+  const first = program.includes("=") ? quoted(program) : quotedWord(program);
+  return [first, ...words.map(quotedWord)].join(" ");
+}
+
+function quoted(word: string): string {
   return `'${word.split("'").join("'\\''")}'`; // `replaceAll` takes six times as long where there are many
 }

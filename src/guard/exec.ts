@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
-import { quotedWord } from "../core/quoted-word.ts";
+import { commandText } from "../core/quoted-word.ts";
 import type { Attempt } from "./attempt.ts";
 import { Guard, type Machine } from "./machine.ts";
 
@@ -28,7 +28,7 @@ export async function runExec(args: readonly string[], machine: Machine): Promis
     kind: "before",
     transport: "exec",
     consumer,
-    command: argv.map(quotedWord).join(" "),
+    command: commandText(argv),
     argv,
     session: `exec-${began.toString(36)}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`,
     call: "1",

@@ -1,7 +1,7 @@
 /* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { quotedWord } from "../../src/core/quoted-word.ts";
+import { commandText } from "../../src/core/quoted-word.ts";
 import { evaluate } from "../../src/policies/evaluate.ts";
 import type { Command, PolicyDocument, Rule } from "../../src/policies/rules.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
@@ -186,7 +186,7 @@ test("a given word with a space does not look like two words", () => {
   const match = { commands: [{ glob: "git status*" }, { glob: "ls *" }, { exact: "npm test/x" }] };
   const rules = [{ id: "some", effect: "allow", enabled: true, match } as const];
   const policy: PolicyDocument = { default: "deny", rules, tests: [] };
-  const run = (...argv: string[]) => decide(policy, argv.map(quotedWord).join(" "), { argv });
+  const run = (...argv: string[]) => decide(policy, commandText(argv), { argv });
   for (const argv of [["git status/x"], ["ls /x", "a"], ["npm test/x"], ["git", "status x/y"]]) {
     assert.equal(run(...argv).decision, "DENIED", argv.join());
   }
@@ -195,6 +195,19 @@ test("a given word with a space does not look like two words", () => {
   assert.equal(run("nice", "ls", "a b", "'").rule, "some");
   // Without a shell, a pattern stays as it is.
   assert.equal(run("timeout", "5", "ls", "{a,b}").rule, "some");
+});
+
+test("a given program named as an assignment is not the assignment that a rule writes", () => {
+  const rules = ["HOME=/x git status", "A=1 B=2 make"].map(
+    (exact) =>
+      ({ id: exact, effect: "allow", enabled: true, match: { commands: [{ exact }] } }) as const,
+  );
+  const policy: PolicyDocument = { default: "deny", rules, tests: [] };
+  const run = (...argv: string[]) => decide(policy, commandText(argv), { argv }).decision;
+  assert.equal(run("HOME=/x", "git", "status"), "DENIED");
+  assert.equal(run("A=1", "B=2", "make"), "DENIED");
+  assert.equal(decide(policy, "HOME=/x git status").decision, "ALLOWED");
+  assert.equal(commandText(["env", "A=1", "x=y/make", ""]), "env A=1 x=y/make ''");
 });
 
 test("an exact pattern does not match a command that gets more arguments", () => {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { parseInnerJson } from "../../core/json.ts";
 import { isObject } from "../../core/validate.ts";
-import { quotedWord } from "../../core/quoted-word.ts";
+import { commandText } from "../../core/quoted-word.ts";
 import { type AgentData, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
 import { type EventField, REPORTED_FIELDS } from "../event-fields.ts";
 import type { RawEvent } from "../ingest.ts";
@@ -126,7 +126,7 @@ function commandOf(input: AgentData): string | undefined {
   if (words.length === 0 || !words.every((word) => typeof word === "string")) return undefined;
   const [program = "", option = "", script] = words;
   const isScript = /(?:^|\/)(?:ba|z|da)?sh$/.test(program) && /^-l?c$/.test(option);
-  return isScript && words.length === 3 ? script : words.map(quotedWord).join(" ");
+  return isScript && words.length === 3 ? script : commandText(words);
 }
 
 function decisionOf(decision: string): string | undefined {

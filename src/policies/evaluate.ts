@@ -68,31 +68,32 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     denials.push(isWhole ? condition : { ...condition, exceptions });
   }
 
-  let denying = denials.length; // the position of the first denying rule that applies
-  let excused = denials.length; // the position of the first denying rule that an exception lifted
-  const suspected = (form: Form): void => {
-    const program = form.wordAt(0);
-    const providers = program === first ? [provider ?? first] : [provider, program];
-    for (let at = 0; at < denying; at++) {
-      const denial = denials[at] as Condition;
-      if (!isMet(denial, form, providers, work)) continue;
-      if (denial.exceptions.some((one) => isMet(one, form, providers, work))) {
-        excused = Math.min(excused, at);
-      } else denying = at;
-    }
-  };
   // A given provider says nothing about the programs behind the first one, whose assignments they may repeat. A first
   // word with a variable or a pattern may be another program when it is repeated.
   const isPlain = !assignmentIn(first ?? "") && !/[<>$`*?[]/.test(first ?? "");
   const given = isPlain ? (provider ?? first) : first;
+  const providerOf = (program: string | undefined) => (program === first ? given : program);
+  let denying = denials.length; // the position of the first denying rule that applies
+  let excused = denials.length; // the position of the first denying rule that an exception lifted
+  const suspected = (form: Form): void => {
+    const program = form.wordAt(0);
+    const providers = [provider, program];
+    const excusing = [providerOf(program)];
+    for (let at = 0; at < denying; at++) {
+      const denial = denials[at] as Condition;
+      if (!isMet(denial, form, providers, work)) continue;
+      if (denial.exceptions.some((one) => isMet(one, form, excusing, work))) {
+        excused = Math.min(excused, at);
+      } else denying = at;
+    }
+  };
   let allowing = permissions.length;
   let isEachAllowed = true;
   let isEmpty = true;
   const required = (forms: readonly Form[]): void => {
     isEmpty = false;
     if (!isEachAllowed) return;
-    const program = forms[0]?.wordAt(0);
-    const providers = [program === first ? given : program];
+    const providers = [providerOf(forms[0]?.wordAt(0))];
     const found = firstMet(permissions, forms, providers, work);
     isEachAllowed = found < permissions.length;
     allowing = Math.min(allowing, found);

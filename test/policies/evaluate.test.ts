@@ -133,12 +133,14 @@ function naive(policy: PolicyDocument, command: Command) {
       `${words.join(" ")} `.startsWith(`${pattern.prefix.split(/\s+/).join(" ")} `)) ||
     ("glob" in pattern && matchesGlob(pattern.glob, text));
   const applying = policy.rules.filter(
-    ({ enabled, match }) =>
+    ({ enabled, effect, match }) =>
       enabled &&
       (match.commands?.some(byCommand) ?? true) &&
       GLOB_FIELDS.every((field) => {
         const value = facts[globFields[field]];
-        const isMet = (glob: string) => value !== undefined && matchesGlob(glob, value);
+        const values = field === "providers" && effect === "deny" ? [value, words[0]] : [value];
+        const isMet = (glob: string) =>
+          values.some((one) => one !== undefined && one !== "" && matchesGlob(glob, one));
         return match[field]?.some(isMet) ?? true;
       }),
   );
@@ -195,6 +197,37 @@ const someCommand = fc.record(
   },
   { requiredKeys: ["command"] },
 );
+
+test("a given provider does not hide a program from a rule that denies it", () => {
+  const policy: PolicyDocument = {
+    default: "allow",
+    rules: [rule("no-git", "deny", { providers: ["git"] })],
+    tests: [],
+  };
+  const decision = (command: string) =>
+    evaluate(policy, { command, provider: "mcp/shell" }).decision;
+  for (const command of ["git push", "/usr/bin/git push", "true; git push", "env git push"]) {
+    assert.equal(decision(command), "DENIED", command);
+  }
+  assert.equal(decision("ls git"), "ALLOWED");
+});
+
+test("an exception for a given provider excuses no program behind the first one", () => {
+  const except: readonly RuleMatch[] = [{ providers: ["git"] }];
+  const policy: PolicyDocument = {
+    default: "allow",
+    rules: [rule("agents", "deny", { consumers: ["ai"] }, { except })],
+    tests: [],
+  };
+  // The service gives an event without a provider the first word of its command.
+  for (const provider of [undefined, "git"]) {
+    const decision = (command: string) =>
+      evaluate(policy, { command, provider, consumer: "ai" }).decision;
+    assert.equal(decision("git status; git log"), "ALLOWED");
+    assert.equal(decision("git status; rm -rf x"), "DENIED");
+    assert.equal(decision("git status $(rm -rf x)"), "DENIED");
+  }
+});
 
 test("any policy decides any command like the plainest implementation", () => {
   fc.assert(

@@ -34,10 +34,12 @@ export interface NaiveFacts {
 
 /** The decision on facts that are all known, and the rule that decides. */
 export function naiveDecision(document: NaiveDocument, facts: NaiveFacts) {
+  const { provider: _, ...unnamed } = facts; // a rule that denies is compared with the program, too
   const applying = document.rules.filter(
     (rule) =>
       rule.enabled !== false &&
-      naiveMatch(rule.match, facts) &&
+      (naiveMatch(rule.match, facts) ||
+        (rule.effect === "deny" && naiveMatch(rule.match, unnamed))) &&
       !(rule.except ?? []).some((one) => naiveMatch(one, facts)),
   );
   const rule =

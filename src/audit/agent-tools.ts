@@ -1,4 +1,5 @@
 /** The tools of AI agents in the terms of audit events, for hooks and for telemetry alike. */
+import { commandText } from "../core/quoted-word.ts";
 import { isObject } from "../core/validate.ts";
 
 /** A JSON object that an agent has sent. */
@@ -28,18 +29,34 @@ export function isShellTool(tool: string): boolean {
 }
 
 /**
- * Names the use of a tool. An unknown tool may be a shell under a new name, so its `command` is decided as a shell text.
+ * Names the use of a tool. An unknown tool may be a shell under a new name, so its command is decided as a shell text.
  * It also keeps its capability, because rules may name it. A shell tool without a command is named like any other tool.
+ *
+ * @param server the MCP server of the tool, if the agent names it apart from the tool
  */
-export function toolUse(agent: string, tool: string, input: AgentData | undefined): ToolUse {
-  const command = input && !OPERATION_TOOLS.has(tool) ? textIn(input, "command") : undefined;
-  if (command !== undefined && isShellTool(tool)) return { command };
+export function toolUse(
+  agent: string,
+  tool: string,
+  input: AgentData | undefined,
+  server?: string,
+): ToolUse {
+  const isOwn = server === undefined;
+  const command = input && !(isOwn && OPERATION_TOOLS.has(tool)) ? commandIn(input) : undefined;
+  if (command !== undefined && isOwn && isShellTool(tool)) return { command };
   // With `s` the rest always matches: otherwise a name with a line break takes the square of its length.
-  const [, server, name] = /^mcp__(.+?)__(.+)$/s.exec(tool) ?? [];
-  const provider = server === undefined ? agent : `mcp/${server}`;
+  const [, named, name] = (isOwn && /^mcp__(.+?)__(.+)$/s.exec(tool)) || [undefined, server, tool];
+  const provider = named === undefined ? agent : `mcp/${named}`;
   const resource =
     input && (textIn(input, "file_path") ?? textIn(input, "path") ?? textIn(input, "url"));
-  return { command, provider, capability: `${provider}/${name ?? tool}`, resource };
+  return { command, provider, capability: `${provider}/${name}`, resource };
+}
+
+/** The command in the input of a tool, as a shell text: a text, or a list of words. */
+export function commandIn(input: AgentData): string | undefined {
+  const words = input["command"];
+  if (!Array.isArray(words)) return textIn(input, "command") ?? textIn(input, "cmd");
+  const areTexts = words.length > 0 && words.every((word) => typeof word === "string");
+  return areTexts ? commandText(words) : undefined;
 }
 
 /** A member that is a text with at least one character; otherwise `undefined`. */

@@ -65,9 +65,8 @@ function gemini(payload: Payload): Attempt | undefined {
   const mcp = objectIn(payload, "mcp_context");
   const server = mcp && text(mcp, "server_name");
   // `tool_name` contains the server in a form that changes with the version.
-  const inner = (mcp && text(mcp, "tool_name")) ?? tool;
-  const name = server === undefined ? tool : `mcp__${server}__${inner}`;
-  const used = toolOf("gemini-cli", name, objectIn(payload, "tool_input"));
+  const inner = (server !== undefined && mcp && text(mcp, "tool_name")) || tool;
+  const used = toolOf("gemini-cli", inner, objectIn(payload, "tool_input"), server);
   const failure = objectIn(payload, "tool_response")?.["error"];
   return (
     used && {
@@ -100,7 +99,7 @@ function cursor(payload: Payload): Attempt | undefined {
   const tool = text(payload, "tool_name");
   const server = text(payload, "server_name") ?? "unknown";
   if (tool === undefined) return undefined;
-  const used = toolOf("cursor", `mcp__${server}__${tool}`, undefined);
+  const used = toolOf("cursor", tool, inputIn(payload["tool_input"]), server);
   return used && { ...shared, ...used };
 }
 
@@ -110,8 +109,7 @@ function copilot(payload: Payload): Attempt | undefined {
   if (tool === undefined || payload["timestamp"] === undefined) return undefined;
   const failure = text(payload, "error") === undefined ? undefined : { resultType: "failure" };
   const result = objectIn(payload, "toolResult") ?? failure;
-  const given = payload["toolArgs"];
-  const used = toolOf("copilot", tool, typeof given === "string" ? objectOf(given) : object(given));
+  const used = toolOf("copilot", tool, inputIn(payload["toolArgs"]));
   return (
     used && {
       kind: result ? "after" : "before",
@@ -133,10 +131,20 @@ function shellOf(transport: string, command: string): Used {
 }
 
 /** The use of a tool; `undefined` for a shell tool without a command. */
-function toolOf(transport: string, tool: string, input: Payload | undefined): Used | undefined {
-  const use = toolUse(transport, tool, input);
-  if (isShellTool(tool) && use.command === undefined) return undefined;
+function toolOf(
+  transport: string,
+  tool: string,
+  input: Payload | undefined,
+  server?: string,
+): Used | undefined {
+  const use = toolUse(transport, tool, input, server);
+  if (server === undefined && isShellTool(tool) && use.command === undefined) return undefined;
   return { transport, consumer: "ai", ...use };
+}
+
+/** The input of a tool: an object, or its JSON. */
+function inputIn(given: unknown): Payload | undefined {
+  return typeof given === "string" ? objectOf(given) : object(given);
 }
 
 function contextOf(agent: string, payload: Payload, key = "version"): string {

@@ -35,7 +35,7 @@ test("a shell tool without a command, and an unknown event, are not attempts", (
     const read = AGENTS.get(agent)?.read;
     assert.equal(read?.({ ...payload, hook_event_name: "Stop", toolName: undefined }), undefined);
     if (payload["tool_name"] !== "Bash") continue;
-    assert.equal(read?.({ ...payload, tool_input: { command: ["ls"] } }), undefined);
+    assert.equal(read?.({ ...payload, tool_input: { command: [1] } }), undefined);
     assert.equal(read?.({ ...payload, tool_input: null }), undefined);
   }
 });
@@ -46,13 +46,47 @@ const useOf = (tool_name: string, tool_input: object) => {
   return [read?.command, read?.provider, read?.capability];
 };
 
-test("every tool with a text `command` runs it, and an unknown tool keeps its capability", () => {
+test("every tool with a command runs it, and an unknown tool keeps its capability", () => {
   const input = { command: "curl x | sh", description: "x" };
   const unknown = ["claude-code", "claude-code/NewShell"];
   assert.deepEqual(useOf("Monitor", input), ["curl x | sh", undefined, undefined]);
   assert.deepEqual(useOf("NewShell", input), ["curl x | sh", ...unknown]);
-  assert.deepEqual(useOf("NewShell", { command: ["ls"] }), [undefined, ...unknown]);
+  assert.deepEqual(useOf("NewShell", { cmd: "ls" }), ["ls", ...unknown]);
+  assert.deepEqual(useOf("Bash", { command: ["git", "push"] }), ["git push", undefined, undefined]);
+  const words = ["bash", "-lc", "git push"];
+  assert.deepEqual(useOf("NewShell", { command: words }), ["bash -lc 'git push'", ...unknown]);
+  for (const command of [[], ["ls", 1], {}, ""]) {
+    assert.deepEqual(useOf("NewShell", { command }), [undefined, ...unknown]);
+  }
   assert.deepEqual(useOf("mcp__box__run", input), ["curl x | sh", "mcp/box", "mcp/box/run"]);
+});
+
+test("an MCP tool of Cursor runs the command in its input, which is an object or its JSON", () => {
+  const input = { command: "git push", path: "/x" };
+  for (const tool_input of [input, JSON.stringify(input)]) {
+    const read = AGENTS.get("cursor")?.read({
+      ...{ hook_event_name: "beforeMCPExecution", conversation_id: "c" },
+      ...{ tool_name: "run", tool_input, command: "node server.js" },
+    });
+    assert.deepEqual(
+      [read?.command, read?.provider, read?.capability, read?.resource],
+      ["git push", "mcp/unknown", "mcp/unknown/run", "/x"],
+    );
+  }
+});
+
+test("the name of an MCP server may have two underscores if the agent names it apart from the tool", () => {
+  const gemini = AGENTS.get("gemini-cli")?.read({
+    ...{ hook_event_name: "BeforeTool", session_id: "s", tool_name: "mcp_a__b_memory" },
+    mcp_context: { server_name: "a__b", tool_name: "memory" },
+    tool_input: { command: "ls" },
+  });
+  const cursor = AGENTS.get("cursor")?.read({
+    ...{ hook_event_name: "beforeMCPExecution", conversation_id: "c" },
+    ...{ server_name: "a__b", tool_name: "bash" },
+  });
+  assert.deepEqual([gemini?.capability, gemini?.command], ["mcp/a__b/memory", "ls"]);
+  assert.deepEqual([cursor?.provider, cursor?.capability], ["mcp/a__b", "mcp/a__b/bash"]);
 });
 
 test("the `command` of an editor or a skill stays a part of its input", () => {

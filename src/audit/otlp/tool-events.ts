@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { parseInnerJson } from "../../core/json.ts";
 import { isObject } from "../../core/validate.ts";
-import { commandText } from "../../core/quoted-word.ts";
-import { type AgentData, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
+import { type AgentData, commandIn, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
 import { type EventField, REPORTED_FIELDS } from "../event-fields.ts";
 import type { RawEvent } from "../ingest.ts";
 import {
@@ -115,18 +114,16 @@ function useOf(agent: string, tool: string, attributes: Attributes): ToolUse {
     textOf(attributes.get("mcp_server")) ??
     textOf(attributes.get("mcp_server_name"));
   const inner = textIn(parameters, "mcp_tool_name") ?? tool;
-  const name = server === undefined ? tool : `mcp__${server}__${inner}`;
-  return toolUse(agent, name, { ...given, command });
+  return toolUse(agent, server === undefined ? tool : inner, { ...given, command }, server);
 }
 
-/** The command of a shell tool: a text, or the list of words that Codex sends. `bash -lc TEXT` becomes TEXT. */
+/** The command of a tool. Of the list of words that Codex sends, `bash -lc TEXT` becomes TEXT. */
 function commandOf(input: AgentData): string | undefined {
-  const words = input["command"];
-  if (!Array.isArray(words)) return textIn(input, "command") ?? textIn(input, "cmd");
-  if (words.length === 0 || !words.every((word) => typeof word === "string")) return undefined;
-  const [program = "", option = "", script] = words;
+  const words: unknown = input["command"];
+  if (!Array.isArray(words) || words.length !== 3) return commandIn(input);
+  const [program, option, script] = words.map(String) as [string, string, string];
   const isScript = /(?:^|\/)(?:ba|z|da)?sh$/.test(program) && /^-l?c$/.test(option);
-  return isScript && words.length === 3 ? script : commandText(words);
+  return isScript && typeof words[2] === "string" ? script : commandIn(input);
 }
 
 function decisionOf(decision: string): string | undefined {

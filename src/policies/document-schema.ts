@@ -17,8 +17,8 @@ import { effects, modes } from "./schema.ts";
 
 /** The key of anything that the checker does not read. */
 export const FREE_KEY = "^x-";
-/** The id of a capability. */
-export const CAPABILITY = "^[^/\\s]+/[^/\\s]+$";
+/** The id of a capability. Those of MCP tools have a third part, as in `mcp/github/create_issue`. */
+export const CAPABILITY = "^[^/\\s]+(?:/[^/\\s]+)+$";
 const NOT_BLANK = "\\S";
 
 type Described = Readonly<Record<string, unknown>> & { readonly description: string };

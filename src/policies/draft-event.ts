@@ -16,7 +16,7 @@ export interface DraftEvent extends Omit<Command, "command"> {
 export const LONGEST_VALUE = 500;
 /** A draft reads fewer characters of a command than this. */
 const LONGEST_COMMAND_READ = 8_192;
-const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
+const CAPABILITY = /^[^/\s]+(?:\/[^/\s]+)+$/;
 
 /** The keys of a rule's match, each with its field of an event. */
 const MATCH_FIELDS = [

@@ -105,6 +105,14 @@ test("a policy with Windows line ends is extended too", () => {
   assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
 });
 
+test("the test of an MCP tool names its capability, which has three parts", () => {
+  const event = { ...EVENT, capability: "mcp/github/create_issue" };
+  const active = ACTIVE.replace("providers: [terraform]", "capabilities: [mcp/github/*]");
+  const yaml = draftRules([event], "test", active, new StepBudget(Infinity))?.yaml;
+  assert.match(yaml ?? "", /capability: mcp\/github\/create_issue/);
+  assert.equal(verdictOf(yaml, event)?.rule, "deny-kubectl-delete-pod");
+});
+
 test("an event without values to match makes no draft, instead of a rule for everything", () => {
   const { id, timestamp } = EVENT;
   for (const bare of [{}, { command: "  " }, { provider: "*" }, { capability: "odd" }]) {

@@ -30,7 +30,7 @@ rules:
         - prefix: git push -f
         - glob: "*--force*"
       providers: [git, "git*"]
-      capabilities: [git/push, "git/*", "*/push", "*"]
+      capabilities: [git/push, "git/*", "*/push", mcp/github/push, "*"]
       consumers: [ai, "c*"]
       executors: ["*"]
       resources: [main]
@@ -67,7 +67,7 @@ test("a document with every key of the schema is read completely", () => {
             { glob: "*--force*" },
           ],
           providers: ["git", "git*"],
-          capabilities: ["git/push", "git/*", "*/push", "*"],
+          capabilities: ["git/push", "git/*", "*/push", "mcp/github/push", "*"],
           consumers: ["ai", "c*"],
           executors: ["*"],
           resources: ["main"],
@@ -206,8 +206,8 @@ const faults: readonly (readonly [yaml: string, message: string, line: number, c
       28,
     ],
     [
-      rule("match: {capabilities: [git/a/b]}"),
-      'rules[0].match.capabilities[0]: expected <provider>/<name>, found "git/a/b"',
+      rule("match: {capabilities: [git//b]}"),
+      'rules[0].match.capabilities[0]: expected <provider>/<name>, found "git//b"',
       5,
       28,
     ],

@@ -103,17 +103,20 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   const policy = policyOf(response.text);
   if (policy === undefined) throw new Error(`${api} answers, but not with a policy`);
   const { document, problems } = examine({ yaml: policy.yaml, command: undefined });
-  const usable = problems.length === 0 ? document : undefined;
   writePolicy(directory, {
     api,
     organization: policy.organization_id,
     version: policy.version,
     etag: response.headers.etag ?? "",
     fetchedAt: now(),
-    ...(usable && { document: usable }),
+    // A document with failing tests was checked by a service of another version. Without any, commands would run.
+    ...(document && { document }),
   });
-  if (usable) return `policy ${policy.version}`;
-  throw new Error(`policy ${policy.version} is not a valid document of signalbox/policy/v1`);
+  const called = `policy ${policy.version}`;
+  if (!document) throw new Error(`${called} is not a valid document of signalbox/policy/v1`);
+  const [problem] = problems;
+  if (!problem) return called;
+  throw new Error(`${called} is in use, but this version of the guard finds: ${problem.message}`);
 }
 
 type FetchedPolicy = Readonly<Record<"version" | "organization_id" | "yaml", string>>;

@@ -67,6 +67,19 @@ test("an answer that is not a policy is named, and changes nothing", async (t) =
   }
 });
 
+test("a policy whose tests fail in this version of the guard decides nevertheless", async (t) => {
+  const yaml = `schema: signalbox/policy/v1
+default: allow
+rules: [{ id: no-push, effect: deny, match: { commands: [{ prefix: git push }] } }]
+tests: [{ command: git push, expect: allow }]`;
+  const body = JSON.stringify({ version: "v1", organization_id: "default", yaml });
+  const { machine, code, error } = await synced(t, (_, response) => response.end(body));
+  assert.equal(code, 1);
+  assert.match(error, /policy v1 is in use, but .*tests\[0\]: expected allow, but .*"no-push"/);
+  const { error: said, ...denied } = await machine.run(["exec", "--", "git", "push"]);
+  assert.deepEqual([denied.code, said], [126, "signalbox guard: denied: rule no-push\n"]);
+});
+
 test("a 404 that is not the service's own does not remove the policy", async (t) => {
   const yaml = "schema: signalbox/policy/v1\ndefault: deny\nrules: []";
   let body = JSON.stringify({ version: "v1", organization_id: "default", yaml });

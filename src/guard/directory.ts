@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, type Stats } from "node:fs";
 
 /** The mode bits that let group and others write. */
 const WRITABLE_BY_OTHERS = 0o022;
+const ROOT = 0;
 
 /**
  * Makes the guard's directory if it is missing. A policy that others can write cannot be trusted, so the
@@ -26,7 +27,9 @@ export function directoryFault(path: string): string | undefined {
 export function ownershipFault(name: string, path: string, stats: Stats): string | undefined {
   const user = process.getuid?.();
   if (user === undefined) return undefined; // Windows, where the profile protects its files
-  if (stats.uid !== user) return `${name}: "${path}" belongs to another user`;
+  // An administrator may provide files, but the directory must be the user's to write in it.
+  const isTrusted = stats.uid === user || (stats.uid === ROOT && stats.isFile());
+  if (!isTrusted) return `${name}: "${path}" belongs to another user`;
   if ((stats.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
   return `${name}: "${path}" can be written by other users: chmod go-w it`;
 }

@@ -1,8 +1,6 @@
-import { closeSync, constants, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { PolicyDocument } from "../policies/rules.ts";
-import { ownershipFault } from "./directory.ts";
-import { openRegular, readOpened } from "./regular-file.ts";
+import { readTrusted, Untrusted } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** The version of the file's format; guards of other versions may write other formats. */
@@ -35,15 +33,9 @@ export function readPolicy(directory: string, api: string): GuardPolicy | string
   const path = join(directory, "policy.json");
   let text: string;
   try {
-    const file = openRegular(path, constants.O_RDONLY);
-    try {
-      const fault = ownershipFault("the policy", path, fstatSync(file));
-      if (fault !== undefined) return fault;
-      text = readOpened(file, path, MAX_BYTES);
-    } finally {
-      closeSync(file);
-    }
+    text = readTrusted("the policy", path, MAX_BYTES);
   } catch (error) {
+    if (error instanceof Untrusted) return error.message;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return "no policy has been fetched yet: run signalbox guard sync";
     return `the policy cannot be read: ${code ?? message}`;

@@ -2,7 +2,7 @@
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { checkedLabels, type Labels } from "../core/labels.ts";
-import { readRegular } from "./regular-file.ts";
+import { readTrusted, Untrusted } from "./regular-file.ts";
 
 /** Settings of the guard, checked. */
 export interface GuardSettings {
@@ -103,14 +103,16 @@ export function userName(env: Environment): string {
 function savedSettings(directory: string, faults: string[]): Environment {
   try {
     const saved: unknown = JSON.parse(
-      readRegular(join(directory, SETTINGS_FILE), MAX_SETTINGS_BYTES),
+      readTrusted(SETTINGS_FILE, join(directory, SETTINGS_FILE), MAX_SETTINGS_BYTES),
     );
     const pairs = Object.entries(saved as object).filter(([, value]) => typeof value === "string");
     return Object.fromEntries(pairs) as Environment;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     faults.push(
-      `${SETTINGS_FILE}: cannot be read: mend it, or remove it and run signalbox guard setup`,
+      error instanceof Untrusted
+        ? error.message
+        : `${SETTINGS_FILE}: cannot be read: mend it, or remove it and run signalbox guard setup`,
     );
     return { GUARD_FAIL: "closed" };
   }

@@ -237,13 +237,22 @@ for (const [what, text, said] of BAD_POLICIES) {
   });
 }
 
-test("a directory or a policy that others can write is refused", async (t) => {
+test("a directory, a policy or settings that others can write are refused", async (t) => {
   const machine = await synced(t, { GUARD_FAIL: "closed" });
   chmodSync(join(machine.directory, "policy.json"), 0o666);
   const writable = await machine.hook("claude-code", withCommand("ls"));
   assert.equal(writable.code, 2);
   assert.match(writable.error, /can be written by other users/);
   chmodSync(join(machine.directory, "policy.json"), 0o600);
+  const settings = join(machine.directory, "settings.json");
+  writeFileSync(settings, '{"GUARD_MODE":"observe"}');
+  chmodSync(settings, 0o622);
+  const observed = await machine.hook("claude-code", push);
+  assert.deepEqual(
+    [observed.code, /settings\.json: .* can be written/.test(observed.error)],
+    [2, true],
+  );
+  await rm(settings);
   chmodSync(machine.directory, 0o777);
   const open = await machine.hook("claude-code", withCommand("ls"));
   assert.equal(open.code, 2);

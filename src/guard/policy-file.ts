@@ -54,14 +54,18 @@ function checked(text: string, api: string): GuardPolicy | string {
   if (policy.api !== api) return "the policy file is of another service or organization";
   if (!policy.document) return "the policy is not of the schema signalbox/policy/v1";
   const { document, etag } = policy;
-  const isSendable = typeof etag === "string" && HEADER_VALUE.test(etag);
-  if (!Array.isArray(document.rules) || !isSendable)
+  if (!Array.isArray(document.rules) || typeof etag !== "string" || !isSendable(etag))
     return "the policy file is damaged: run signalbox guard sync";
   return policy as GuardPolicy;
 }
 
-/** Replaces the policy, whole or not at all. */
+function isSendable(etag: string): boolean {
+  return HEADER_VALUE.test(etag);
+}
+
+/** Replaces the policy, whole or not at all. An ETag that cannot be sent back, such as that of a proxy, is left out. */
 export function writePolicy(directory: string, policy: Omit<GuardPolicy, "format">): void {
-  const text = `${JSON.stringify({ format: FORMAT, ...policy })}\n`;
+  const etag = isSendable(policy.etag) ? policy.etag : "";
+  const text = `${JSON.stringify({ format: FORMAT, ...policy, etag })}\n`;
   replaceFile(join(directory, "policy.json"), text, 0o600);
 }

@@ -85,7 +85,7 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   const { directory, api, name } = guard.settings;
   const known = readPolicy(directory, api);
   const headers = {
-    ...(typeof known !== "string" && { "If-None-Match": known.etag }),
+    ...(typeof known !== "string" && known.etag !== "" && { "If-None-Match": known.etag }),
     ...(!UNSENDABLE.test(name) && {
       "X-Runtime-Name": Buffer.from(name, "utf8").toString("latin1"),
     }),

@@ -80,6 +80,19 @@ tests: [{ command: git push, expect: allow }]`;
   assert.deepEqual([denied.code, said], [126, "signalbox guard: denied: rule no-push\n"]);
 });
 
+test("an ETag that cannot be sent back does not make the policy useless", async (t) => {
+  const yaml = "schema: signalbox/policy/v1\ndefault: deny\nrules: []";
+  const body = JSON.stringify({ version: "v1", organization_id: "default", yaml });
+  const asked: unknown[] = [];
+  const { machine, code } = await synced(t, (request, response) => {
+    if (request.method === "GET") asked.push(request.headers["if-none-match"]);
+    response.writeHead(200, { ETag: '"\u00e9"' }).end(body);
+  });
+  assert.equal((await machine.run(["sync"])).code, code);
+  assert.deepEqual(asked, [undefined, undefined]);
+  assert.equal((await machine.run(["exec", "--", "true"])).code, 126);
+});
+
 test("a 404 that is not the service's own does not remove the policy", async (t) => {
   const yaml = "schema: signalbox/policy/v1\ndefault: deny\nrules: []";
   let body = JSON.stringify({ version: "v1", organization_id: "default", yaml });

@@ -8,7 +8,7 @@ import { AGENT_SETTINGS, type AgentSettings, hookCommand } from "./agent-setting
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy } from "./policy-file.ts";
 import { openRegular } from "./regular-file.ts";
-import { Service, wayOutOf } from "./service.ts";
+import { Service, shownAddress, wayOutOf } from "./service.ts";
 import type { GuardSettings } from "./settings.ts";
 import { commandLine, readJson, settingsFiles } from "./setup.ts";
 import { APPEND, SPOOL_FILES } from "./spool.ts";
@@ -77,7 +77,7 @@ async function askService(settings: GuardSettings): Promise<Finding> {
     const { status, text } = await new Service(settings).get("/policies?active=true");
     const isEmpty = status === 404 && saysNoPolicy(text);
     const why = isEmpty ? ", no policy is active: publish one" : wayOutOf(status, settings);
-    return [status === 200, `${api}: answers ${status}${why}`];
+    return [status === 200, `${shownAddress(api)}: answers ${status}${why}`];
   } catch (error) {
     return [false, (error as Error).message];
   }

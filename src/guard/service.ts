@@ -32,6 +32,11 @@ export function wayOutOf(status: number, { apiKey }: Pick<ServiceAccess, "apiKey
   );
 }
 
+/** An address as messages may show it: without a name and password in it. */
+export function shownAddress(address: string): string {
+  return address.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1");
+}
+
 /** An answer of the service, read to its end. */
 export interface ServiceAnswer {
   readonly status: number;
@@ -101,7 +106,9 @@ export class Service {
         ? `no answer in ${this.#timeoutSeconds} seconds`
         : (code ?? message);
       const wayOut = `start it, or set ${this.#addressIn} to its address`;
-      throw new Error(`${this.#api} cannot be reached: ${why}: ${wayOut}`, { cause: error });
+      throw new Error(`${shownAddress(this.#api)} cannot be reached: ${why}: ${wayOut}`, {
+        cause: error,
+      });
     } finally {
       clearTimeout(timer);
     }

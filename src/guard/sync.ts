@@ -10,7 +10,7 @@ import { examine } from "../policies/examine.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy, writePolicy } from "./policy-file.ts";
 import { sendSpool } from "./send.ts";
-import { Service, wayOutOf } from "./service.ts";
+import { Service, shownAddress, wayOutOf } from "./service.ts";
 import { spool } from "./spool.ts";
 import { SyncLock } from "./sync-lock.ts";
 
@@ -101,7 +101,7 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   }
   if (response.status !== 200) throw refused(response.status, "policies", guard);
   const policy = policyOf(response.text);
-  if (policy === undefined) throw new Error(`${api} answers, but not with a policy`);
+  if (policy === undefined) throw new Error(`${shownAddress(api)} answers, but not with a policy`);
   const { document, problems } = examine({ yaml: policy.yaml, command: undefined });
   writePolicy(directory, {
     api,

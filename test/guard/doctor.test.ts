@@ -36,3 +36,14 @@ test("doctor and sync say why the service refuses, and what to do", async (t) =>
     /cannot be reached: ECONNREFUSED: start it, or set RUNTIME_PORTAL_BASE_URL to its address/,
   );
 });
+
+test("messages do not show the password in the address of the service", async (t) => {
+  const machine = await newMachine(t, {
+    RUNTIME_PORTAL_BASE_URL: "http://ada:pass-word@127.0.0.1:1",
+  });
+  for (const command of ["doctor", "sync"]) {
+    const { out, error } = await machine.run([command]);
+    assert.match(out + error, /http:\/\/127\.0\.0\.1:1\/api\/public cannot be reached/);
+    assert.doesNotMatch(out + error, /ada|pass-word/);
+  }
+});

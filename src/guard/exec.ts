@@ -63,23 +63,34 @@ function readArguments(args: readonly string[], { env }: Machine) {
 async function run(file: string, args: readonly string[], machine: Machine): Promise<number> {
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
-    const child = spawn(file, args, { stdio: "inherit", env: machine.env });
+    const fail = ({ code, message }: NodeJS.ErrnoException): void => {
+      const isMissing = code === "ENOENT";
+      machine.error(`signalbox guard: ${file}: ${isMissing ? "not found" : message}\n`);
+      resolve(isMissing ? NOT_FOUND : NOT_ALLOWED);
+    };
+    const child = started(() => spawn(file, args, { stdio: "inherit", env: machine.env }), fail);
+    if (!child) return;
     const inTerminal = hasTerminal();
     for (const signal of FORWARDED) {
       process.on(signal, () => {
         if (!inTerminal || !FROM_TERMINAL.has(signal)) child.kill(signal);
       });
     }
-    child.on("error", (error: NodeJS.ErrnoException) => {
-      machine.error(
-        `signalbox guard: ${file}: ${error.code === "ENOENT" ? "not found" : error.message}\n`,
-      );
-      resolve(error.code === "ENOENT" ? NOT_FOUND : NOT_ALLOWED);
-    });
+    child.on("error", fail);
     child.on("exit", (code, signal) => {
       resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
     });
   });
+}
+
+/** Starts a process. For some errors, such as too many arguments, `spawn` throws. */
+function started<T>(start: () => T, fail: (error: Error) => void): T | undefined {
+  try {
+    return start();
+  } catch (error) {
+    fail(error as Error);
+    return undefined;
+  }
 }
 
 /** Whether a terminal controls this process, and so the command, which is in the same process group. */

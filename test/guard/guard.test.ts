@@ -105,6 +105,8 @@ test("exec keeps streams and exit codes, reports decision and end, and denies wi
   assert.match(denied.error, /denied: rule no-push: A person pushes\./);
   assert.equal((await machine.run(["exec", "--", "sh", "-c", "kill -TERM $$"])).code, 143);
   assert.equal((await machine.run(["exec", "no-such-program"])).code, 127);
+  assert.equal((await machine.run(["exec", "--", ""])).code, 126);
+  assert.equal(spooled(machine).at(-1)?.["status"], "failed");
   const events = spooled(machine);
   assert.deepEqual(
     events.slice(0, 3).map((event) => [event["policy_decision"], event["status"]]),

@@ -2,6 +2,7 @@
  * Splits a command text into the commands that it runs, in the forms that rules compare. Denying rules also get forms
  * that only might be run; allowing rules do not.
  */
+import { withoutStackTraces } from "./stack-traces.ts";
 import {
   ExpandedForm,
   expandedWords,
@@ -41,6 +42,8 @@ export const MAX_WRAPPERS = 8;
 
 /** The steps for each character when a text is split. */
 const SPLIT_STEPS = 10;
+/** The steps for each piece of a text that cannot be split: most are given up by an error. */
+const PIECE_STEPS = 500;
 
 /** The operators that Bash reads otherwise than other POSIX shells. Found in quotes they only cost an allow rule. */
 const NOT_POSIX =
@@ -66,8 +69,10 @@ export function splitCommand(
   work: StepBudget,
 ): string | undefined {
   const splitter = new Splitter(parts, work);
-  if (typeof command === "string") splitter.split(command, 0);
-  else splitter.unwrap({ words: command.map(givenWord), assignments: [], inputs: [] }, 0);
+  withoutStackTraces(() => {
+    if (typeof command === "string") splitter.split(command, 0);
+    else splitter.unwrap({ words: command.map(givenWord), assignments: [], inputs: [] }, 0);
+  });
   return splitter.doubt;
 }
 
@@ -123,6 +128,8 @@ class Splitter {
     this.#work.spend(SPLIT_STEPS * text.length);
     for (const piece of text.split(/[;\n]/)) {
       if (piece.length === text.length) return;
+      if (piece === "") continue;
+      this.#work.spend(PIECE_STEPS);
       try {
         scanShell(piece, (one) => found({ ...one, isDoubtful: true }), this.#doubts);
       } catch (error) {

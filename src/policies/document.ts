@@ -8,6 +8,7 @@
 import { Composer, type Document, isMap, Lexer, Parser, type CST, type YAMLError } from "yaml";
 import type { YAMLMap } from "yaml";
 import { type Aliases, checkNodes, MAX_NODE_DEPTH } from "./document-nodes.ts";
+import { withoutStackTraces } from "./stack-traces.ts";
 import type { Problems } from "./problems.ts";
 import type { StepBudget } from "./step-budget.ts";
 
@@ -78,6 +79,7 @@ function compose(yaml: string, problems: Problems): Document | undefined {
     return undefined;
   }
   const tokens = tokenize(yaml, problems);
+  // The library makes an Error for each fault.
   return tokens && withoutStackTraces(() => composeOne(tokens, problems, yaml));
 }
 
@@ -129,17 +131,6 @@ function composeOne(
     if (problems.count === 0) problems.add(0, "The document is empty: expected a mapping");
   }
   return only;
-}
-
-/** The library makes an Error for each fault. For a text full of faults, stack traces would take most of the time. */
-function withoutStackTraces<T>(task: () => T): T {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0;
-  try {
-    return task();
-  } finally {
-    Error.stackTraceLimit = limit;
-  }
 }
 
 function describe({ code, message, pos }: YAMLError, yaml: string): string {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { commandText } from "../../src/core/quoted-word.ts";
 import { evaluate } from "../../src/policies/evaluate.ts";
 import type { Command, PolicyDocument, Rule } from "../../src/policies/rules.ts";
-import { StepBudget } from "../../src/policies/step-budget.ts";
+import { StepBudget, TooMuchWork } from "../../src/policies/step-budget.ts";
 import { EVASIONS, HARMLESS } from "./command-lines.ts";
 import { DOUBTFUL } from "./doubtful-lines.ts";
 
@@ -180,6 +180,24 @@ test("words of a command are not split, but those of a wrapper are looked into",
   assert.equal(run("git", "push"), "DENIED");
   assert.equal(run("bash", "-c", "ls; git push"), "DENIED");
   assert.equal(run("env", "A=1", "git", "push"), "DENIED");
+});
+
+test("a text of very many faults is decided, or given up, in time", () => {
+  for (const unit of [";(", "\n(", "<<E\n$("]) {
+    const start = process.cpuUsage();
+    try {
+      evaluate(
+        noPush,
+        { command: unit.repeat(1_600_000 / unit.length) },
+        new StepBudget(50_000_000),
+      );
+    } catch (error) {
+      assert.ok(error instanceof TooMuchWork, String(error));
+    }
+    // With a stack trace for each fault it took three times as long, and an agent waits for its hook for 10 seconds.
+    const { user, system } = process.cpuUsage(start);
+    assert.ok(user + system < 3_000_000, `${unit}: ${user + system} µs`);
+  }
 });
 
 test("a given word with a space does not look like two words", () => {

@@ -48,6 +48,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["find", { acts: true, innersOf: findActions }],
   ["trap", { acts: true, innersOf: trapAction }],
   ["chroot", acts({ operands: [ANYTHING] })],
+  ["signalbox", { acts: true, innersOf: guardedCommand }],
   ["env", { acts: false, innersOf: envCommand }],
   ["time", runs({ alone: /^-[pv]+$/, valued: /^-f$|^--format$/ })],
   ["nohup", runs({})],
@@ -170,6 +171,17 @@ function xargsCommand(words: readonly Word[]): readonly Inner[] {
 function withMark(word: Word, mark: string | undefined): Word {
   if (!mark || !word.value.includes(mark)) return word;
   return { ...word, bare: (word.bare ?? word.value).replaceAll(mark, "") };
+}
+
+/** `signalbox guard exec` decides its command, for any consumer that an option names. */
+function guardedCommand(words: readonly Word[]): readonly Inner[] {
+  const isOther = (word: Word | undefined, name: string): boolean =>
+    word === undefined || (!isUncertain(word) && word.value !== name);
+  if (isOther(words[1], "guard") || isOther(words[2], "exec")) return [];
+  let at = words[3]?.value === "--consumer" ? 5 : 3;
+  const isUnclear = [words[1], words[2], words[at - 1]].some((one) => one && isUncertain(one));
+  if (words[at]?.value === "--") at++;
+  return innersAt(words, at, isUnclear);
 }
 
 const SU_COMMAND = /^(?:-[a-z]*?c|--(?:c|se)[a-z-]*=?)/;

@@ -101,6 +101,9 @@ export const EVASIONS: readonly string[] = [
   "nice $x -n 5 git push",
   // Wrappers.
   "sudo git push",
+  "signalbox guard exec -- git push",
+  "signalbox guard exec --consumer human git push",
+  "signalbox guard $x -- git push",
   "sudo -u root -- git push",
   "sudo A=1 git push",
   "doas git push",

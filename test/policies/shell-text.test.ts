@@ -182,6 +182,27 @@ test("words of a command are not split, but those of a wrapper are looked into",
   assert.equal(run("env", "A=1", "git", "push"), "DENIED");
 });
 
+test("a rule for signalbox guard exec allows no other command than the rules for it", () => {
+  const rules = [rule("allow", "signalbox guard", "git status"), rule("deny", "git push")];
+  const policy: PolicyDocument = { default: "deny", rules, tests: [] };
+  for (const text of [
+    ...["exec -- git status", "exec --consumer ci git status", "doctor", "exec"],
+    "exec --consumer", // it only fails
+  ]) {
+    assert.equal(decide(policy, `signalbox guard ${text}`).decision, "ALLOWED", text);
+  }
+  for (const text of [
+    ...["exec -- git push", "exec --consumer human -- git push", "exec -- ls"],
+    ...["exec --consumer $x -- git status", "$x -- git status"],
+  ]) {
+    assert.equal(decide(policy, `signalbox guard ${text}`).decision, "DENIED", text);
+  }
+  assert.equal(
+    decide({ ...policy, default: "allow" }, "signalbox guard exec -- git push").rule,
+    "deny-git push",
+  );
+});
+
 test("a text of very many faults is decided, or given up, in time", () => {
   for (const unit of [";(", "\n(", "<<E\n$("]) {
     const start = process.cpuUsage();

@@ -1,5 +1,5 @@
 /** The tools of AI agents in the terms of audit events, for hooks and for telemetry alike. */
-import { commandText } from "../core/quoted-word.ts";
+import { commandText, quotedWord } from "../core/quoted-word.ts";
 import { isObject } from "../core/validate.ts";
 
 /** A JSON object that an agent has sent. */
@@ -51,12 +51,20 @@ export function toolUse(
   return { command, provider, capability: `${provider}/${name}`, resource };
 }
 
-/** The command in the input of a tool, as a shell text: a text, or a list of words. */
+/** The command in the input of a tool, as a shell text: a text, a text and its arguments, or a list of words. */
 export function commandIn(input: AgentData): string | undefined {
-  const words = input["command"];
-  if (!Array.isArray(words)) return textIn(input, "command") ?? textIn(input, "cmd");
-  const areTexts = words.length > 0 && words.every((word) => typeof word === "string");
-  return areTexts ? commandText(words) : undefined;
+  const words = wordsIn(input, "command");
+  if (words) return commandText(words);
+  const text = textIn(input, "command") ?? textIn(input, "cmd");
+  const more = wordsIn(input, "args");
+  return text === undefined || !more ? text : `${text} ${more.map(quotedWord).join(" ")}`;
+}
+
+/** A member that is a list of texts with at least one entry; otherwise `undefined`. */
+function wordsIn(data: AgentData, key: string): readonly string[] | undefined {
+  const value: unknown = data[key];
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  return value.every((word) => typeof word === "string") ? value : undefined;
 }
 
 /** A member that is a text with at least one character; otherwise `undefined`. */

@@ -55,6 +55,9 @@ test("every tool with a command runs it, and an unknown tool keeps its capabilit
   assert.deepEqual(useOf("Bash", { command: ["git", "push"] }), ["git push", undefined, undefined]);
   const words = ["bash", "-lc", "git push"];
   assert.deepEqual(useOf("NewShell", { command: words }), ["bash -lc 'git push'", ...unknown]);
+  const apart = { command: "git", args: ["push", "a b"] };
+  assert.deepEqual(useOf("NewShell", apart), ["git push 'a b'", ...unknown]);
+  assert.deepEqual(useOf("NewShell", { command: "git", args: [1] }), ["git", ...unknown]);
   for (const command of [[], ["ls", 1], {}, ""]) {
     assert.deepEqual(useOf("NewShell", { command }), [undefined, ...unknown]);
   }

@@ -5,6 +5,7 @@
  */
 import {
   FACET_FIELDS,
+  isListed,
   mostFrequent,
   type FacetName,
   type ValueCount,
@@ -22,6 +23,7 @@ import {
   type Column,
 } from "../index/fields.ts";
 import { readLine } from "../write/lines.ts";
+import { FrequentTexts } from "./frequent-texts.ts";
 import { greatest } from "./greatest.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { rowAt, segmentViewOf, selectRows, type RowIds, type SegmentView } from "./select-rows.ts";
@@ -34,8 +36,6 @@ const MOST_NAMES = 500;
 const MOST_REASONS = 30;
 const LONGEST_LINE = 64 << 10;
 
-type Counts = Map<string, { value: string; events: number }>;
-
 /** Answers facets; see `AuditStore.facets`. */
 export async function answerFacets(
   { log, organization }: { readonly log: SegmentedLog; readonly organization: string },
@@ -45,7 +45,7 @@ export async function answerFacets(
   signal: AbortSignal | undefined,
 ): Promise<AuditFacets> {
   const yielder = new Yielder(signal);
-  const totals = new Map<FacetName, Counts>(FACET_FIELDS.map(([facet]) => [facet, new Map()]));
+  const totals = new Map(FACET_FIELDS.map(([facet]) => [facet, new FrequentTexts()]));
   let counted = 0;
   for (const view of indexes.map(segmentViewOf)) {
     const rows = await selectRows(view, query, yielder);
@@ -53,7 +53,7 @@ export async function answerFacets(
     counted += rows.length;
     const isWhole = view.index.isSealed && rows.length === view.rows;
     for (const [facet, field] of FACET_FIELDS) {
-      const counts = totals.get(facet) as Counts;
+      const counts = totals.get(facet) as FrequentTexts;
       if (facet === "reason") await addReasons(counts, log, organization, view, rows, yielder);
       else if (facet !== "decision" && facet !== "consumer") {
         await addValues(counts, view, field as CodedName, isWhole ? undefined : rows, yielder);
@@ -63,15 +63,10 @@ export async function answerFacets(
   }
   const values = new Map<FacetName, readonly ValueCount[]>();
   for (const [facet, counts] of totals) {
-    const found = Array.from(counts.values(), ({ value, events }) => [value, events] as const);
-    values.set(facet, mostFrequent(found, most));
+    values.set(facet, mostFrequent(counts.counts, most));
     if (yielder.isDue) await yielder.step();
   }
   return { counted, isComplete: true, values };
-}
-
-function add(counts: Counts, key: string, value: string, events: number): void {
-  counts.set(key, { value, events: (counts.get(key)?.events ?? 0) + events });
 }
 
 /** Counts rows by their codes; `lastRows` gets a row of each code. */
@@ -98,7 +93,7 @@ async function countCodes(
 
 /** Adds the values of a field; without `rows`, those of the whole segment. */
 async function addValues(
-  totals: Counts,
+  totals: FrequentTexts,
   { index }: SegmentView,
   field: CodedName,
   rows: RowIds | undefined,
@@ -108,7 +103,7 @@ async function addValues(
   const found = rows ? await countCodes(codes, dictionary.size, rows, yielder) : counts;
   for (const [code, events] of await greatest(withCode(found), MOST_NAMES, yielder)) {
     const value = await dictionary.listedValueOf(code);
-    add(totals, value, value, events);
+    if (value !== "" && isListed(value)) totals.add(value, events);
   }
   if (yielder.isDue) await yielder.step();
 }
@@ -122,7 +117,7 @@ function* withCode(counts: Uint32Array): Generator<readonly [number, number]> {
 }
 
 async function addPacked(
-  totals: ReadonlyMap<FacetName, Counts>,
+  totals: ReadonlyMap<FacetName, FrequentTexts>,
   { index }: SegmentView,
   rows: RowIds | undefined,
   yielder: Yielder,
@@ -134,14 +129,14 @@ async function addPacked(
     const decision = DECISIONS[decisionOfFacets(packed) - 1];
     const consumer = CONSUMERS[consumerOfFacets(packed) - 1];
     if (events === 0) return;
-    if (decision) add(totals.get("decision") as Counts, decision, decision, events);
-    if (consumer) add(totals.get("consumer") as Counts, consumer, consumer, events);
+    if (decision) totals.get("decision")?.add(decision, events);
+    if (consumer) totals.get("consumer")?.add(consumer, events);
   });
 }
 
 /** Adds the reasons. Their texts are in no dictionary, but in the lines of rows that have them. */
 async function addReasons(
-  totals: Counts,
+  totals: FrequentTexts,
   log: SegmentedLog,
   organization: string,
   { index }: SegmentView,
@@ -156,7 +151,7 @@ async function addReasons(
     if (slice.length > LONGEST_LINE) continue;
     const [line] = await log.read([slice]);
     const reason = line && readLine(line, organization)?.reason;
-    if (reason !== undefined) add(totals, reason.toLowerCase(), reason, events);
+    if (reason !== undefined && isListed(reason)) totals.add(reason, events, reason.toLowerCase());
     if (yielder.isDue) await yielder.step();
   }
 }

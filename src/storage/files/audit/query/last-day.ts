@@ -11,6 +11,7 @@ import { Yielder } from "../../../../core/yielder.ts";
 import { Queue } from "../../../queue.ts";
 import { decisionOfFacets, isAi, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
+import { FrequentTexts } from "./frequent-texts.ts";
 import { greatest } from "./greatest.ts";
 import { segmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, segmentViewOf, type SegmentView } from "./select-rows.ts";
@@ -170,14 +171,14 @@ async function mostUsed(
   segments: readonly SegmentCounts[],
   yielder: Yielder,
 ): Promise<AuditActivity["byProvider"]> {
-  const totals = new Map<string, number>();
+  const totals = new FrequentTexts();
   for (const { index, events } of segments) {
     for (const [code, count] of await greatest(events.entries(), MOST_NAMES, yielder)) {
       if (code === 0 || count === 0) continue;
       const name = await index.fields.provider.dictionary.listedValueOf(code);
-      if (name !== "" && isListed(name)) totals.set(name, (totals.get(name) ?? 0) + count);
+      if (name !== "" && isListed(name)) totals.add(name, count);
     }
     await yielder.step();
   }
-  return greatest(totals, MOST_LISTED, yielder);
+  return greatest(totals.counts, MOST_LISTED, yielder);
 }

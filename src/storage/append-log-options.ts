@@ -16,6 +16,8 @@ export interface AppendLogOptions {
    * file.
    */
   readonly full?: (size: number) => boolean;
+  /** Awaited before a full file is followed by a new one; appends wait as long. Not after a failure. */
+  readonly mayRoll?: () => Promise<void>;
   /** Called after the log has rolled to a new file. */
   readonly rolled?: (sequence: number) => void;
   /** Called after a file was removed because it contained no acknowledged byte. */

@@ -261,6 +261,7 @@ export class AppendLog {
     this.#state = "rolling";
     try {
       if (hadFailed) this.#triedAt = this.#options.now();
+      else await this.#options.mayRoll?.();
       await this.#current.file.close();
       if (hadFailed) await takeBack(this.#options, this.#current.file, this.#current.good);
       this.#current = currentOf(await createNextFile(this.#options, this.#current.file));

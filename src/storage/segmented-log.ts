@@ -36,6 +36,8 @@ export interface SegmentedLogOptions {
   readonly isFull?: () => boolean;
   /** The time at which a line was written, in milliseconds, so that a segment's age survives a restart. */
   readonly timeOf: (line: Buffer) => number | undefined;
+  /** Awaited before the log rolls to a new segment; appends wait as long. */
+  readonly mayRoll?: () => Promise<void>;
   /** Called when the log has rolled to a new segment; all appends to earlier ones were answered. */
   readonly rolled?: (segment: number) => void;
   /** Called after a segment was removed because it contained no acknowledged byte. */
@@ -75,6 +77,7 @@ export class SegmentedLog {
         full: (size) =>
           size >= segmentBytes ||
           (size > 0 && (now() - beganAt >= DAY_MS || options.isFull?.() === true)),
+        mayRoll: async () => options.mayRoll?.(),
         rolled: (segment) => {
           beganAt = now();
           segments.push(segment);

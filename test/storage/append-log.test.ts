@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { Unavailable } from "../../src/core/errors.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
 import type { Appended } from "../../src/storage/log-block.ts";
@@ -237,6 +238,21 @@ test("a new file and its directory are synced before the first answer from it", 
     operations.filter((entry) => /sync|write/i.test(entry)),
     [`fsync ${SECOND}`, "fsync /log", `writeSync ${SECOND}`, `fdatasync ${SECOND}`],
   );
+  await log.close();
+});
+
+test("a full file is followed by a new one only when that is allowed; appends wait as long", async () => {
+  const files = await disk();
+  let allow = (): void => {};
+  const mayRoll = () => new Promise<void>((resolve) => void (allow = resolve));
+  const log = await open(files, undefined, { full: (size) => size > 0, mayRoll });
+  await append(log, "a\n");
+  let isAnswered = false;
+  const second = append(log, "b\n").finally(() => (isAnswered = true));
+  for (let i = 0; i < 20; i++) await turn();
+  assert.equal(isAnswered, false);
+  allow();
+  assert.deepEqual(await second, { sequence: 2, offset: 0, length: 2 });
   await log.close();
 });
 

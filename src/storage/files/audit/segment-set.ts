@@ -38,10 +38,10 @@ export interface SegmentSetOptions {
 }
 
 /**
- * The most characters of distinct texts in the index of the active segment, which is in memory. Ordinary events have
- * some millions when their segment is full.
+ * The most characters of distinct texts in the index of the active segment, which is in memory, with 32 more for each
+ * text. Ordinary events have some millions when their segment is full.
  */
-const MOST_CHARACTERS = 16 << 20;
+export const MOST_CHARACTERS = 16 << 20;
 
 /** The indexes of one organization. */
 export class SegmentSet {
@@ -114,6 +114,18 @@ export class SegmentSet {
     this.#adopt([...this.#indexes, this.#growing]);
     if (previous.rows > 0) void this.#writeInTurn(previous.segment, () => this.#seal(previous));
     else this.drop(previous.segment);
+  }
+
+  /**
+   * Waits until there is memory for one more active segment. The index of a segment that is being sealed stays in
+   * memory, and a client can send events of different names faster than their sidecars are written: without this wait
+   * twenty such indexes took 1 GiB.
+   */
+  async room(): Promise<void> {
+    const unsealed = this.#indexes.filter((index) => index instanceof GrowingIndex);
+    const earlier = unsealed.filter((index) => index !== this.#growing);
+    const characters = earlier.reduce((sum, index) => sum + index.characters, 0);
+    if (characters > MOST_CHARACTERS) await this.#sealing.idle();
   }
 
   /** Removes a segment from the set. */

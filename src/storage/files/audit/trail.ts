@@ -88,6 +88,7 @@ export class AuditTrail implements TailSource {
       ...options,
       timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
       isFull: () => segments?.isFull === true,
+      mayRoll: async () => segments?.room(),
       rolled: (segment) => sequel.do(() => segments?.roll(segment)),
     });
     try {

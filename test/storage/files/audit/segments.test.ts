@@ -9,6 +9,7 @@ import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import type { FileOperations } from "../../../../src/storage/file-operations.ts";
 import { hashOf } from "../../../../src/storage/files/audit/index/hash.ts";
+import { MOST_CHARACTERS } from "../../../../src/storage/files/audit/segment-set.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { histogramOf, matchesOf } from "../../../audit/naive-audit.ts";
 import { append, auditEventOf, eventsIn, Follower, NOON } from "../../../audit/store-suite.ts";
@@ -331,6 +332,30 @@ test("removing segments does not wait for the indexes of later ones, which alway
   await rest;
   assert.equal(await segmentsOf(files), 1);
   assert.equal(await indexesOf(files), 0);
+  await store.close();
+});
+
+test("events wait while the indexes of earlier segments, which are not written yet, are large", async () => {
+  const files = new ForgetfulFiles();
+  const store = createStore(files, 64 << 20);
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => void (release = resolve));
+  const rename = files.rename.bind(files);
+  files.rename = async (from, to) => {
+    if (to.endsWith(".idx")) await released;
+    await rename(from, to);
+  };
+  const long = (i: number) => auditEventOf({ command: `${i}`.padEnd(1 << 20, "x") });
+  const ofASegment = MOST_CHARACTERS / (1 << 20);
+  for (let i = 0; i < 2 * ofASegment; i++) await append(store, [long(i)]);
+  assert.equal(await segmentsOf(files), 2);
+  let isAnswered = false;
+  const next = append(store, [long(-1)]).finally(() => (isAnswered = true));
+  for (let i = 0; i < 50; i++) await turn();
+  assert.equal(isAnswered, false);
+  release();
+  await next;
+  assert.equal(await segmentsOf(files), 3);
   await store.close();
 });
 

@@ -19,6 +19,8 @@ import { grown } from "../../grown.ts";
 import type { SearchedText } from "./trigrams.ts";
 
 const FIRST_ROWS = 256;
+/** The memory of a text beyond its length: with its places in a dictionary some 100 bytes. */
+export const TEXT_CHARACTERS = 32;
 
 /** A field of a segment that grows. */
 class GrowingField implements CodedField, LongField {
@@ -80,9 +82,12 @@ export class GrowingIndex implements SegmentIndex {
   ];
   readonly #order = new RowOrder();
 
-  /** The length of all texts in memory. */
+  /** The length of all texts in memory, and some characters more for each: short ones take memory by their number. */
   get characters(): number {
-    return this.#fields.reduce((sum, { dictionary }) => sum + dictionary.characters, 0);
+    return this.#fields.reduce(
+      (sum, { dictionary: { characters, size } }) => sum + characters + size * TEXT_CHARACTERS,
+      0,
+    );
   }
 
   constructor(segment: number) {

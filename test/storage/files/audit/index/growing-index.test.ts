@@ -4,6 +4,7 @@ import fc from "fast-check";
 import {
   GrowingIndex,
   indexLines,
+  TEXT_CHARACTERS,
 } from "../../../../../src/storage/files/audit/index/growing-index.ts";
 import { hashOf } from "../../../../../src/storage/files/audit/index/hash.ts";
 import type { CodedField } from "../../../../../src/storage/files/audit/index/segment-index.ts";
@@ -13,9 +14,12 @@ import {
   LONG_FIELDS,
   packFacets,
 } from "../../../../../src/storage/files/audit/index/fields.ts";
+import { auditEventOf } from "../../../../audit/store-suite.ts";
 import { anyText } from "../../../../support/any-text.ts";
 
 const ORGANIZATION = "acme";
+
+const EVENT = auditEventOf();
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -186,4 +190,13 @@ test("a number that is not valid JSON damages its line", () => {
     );
     assert.deepEqual(indexed(line), { rows: [], damaged: [1_000] }, number);
   }
+});
+
+test("short texts count by their number as well as by their length", () => {
+  const index = new GrowingIndex(1);
+  const events = 1_000;
+  for (let i = 0; i < events; i++) {
+    index.add({ ...EVENT, executor: `e${i}`, trace_id: `t${i}` }, i, i + 1);
+  }
+  assert.ok(index.characters > 2 * events * TEXT_CHARACTERS, String(index.characters));
 });

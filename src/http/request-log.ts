@@ -1,9 +1,18 @@
-import { describeError, type Log } from "../core/log.ts";
+import { describeError, type Log, type LogFields } from "../core/log.ts";
 import { Refusal, Unauthenticated } from "../core/errors.ts";
 import { CLIENT_GONE } from "./waiting-client.ts";
 import type { RequestSummary } from "./request-summary.ts";
 
-/** Logs requests: each at `debug`, changes and refused credentials at `info`, and a summary a minute. */
+/**
+ * The most lines of each kind between two summaries: anyone can send credentials that are refused, and a line for each
+ * filled a disk by 5 MB a second. The activity log has each change.
+ */
+export const LINES_A_MINUTE = 1_000;
+
+/**
+ * Logs requests: each at `debug`, changes and refused credentials at `info`, and a summary a minute. Without `debug` a
+ * minute has at most 1,000 lines of a kind, and its summary says how many were left out.
+ */
 export interface RequestLog {
   readonly onAnswered: (summary: RequestSummary) => void;
   /** Logs a summary of the requests since the last summary, if there were any. */
@@ -14,6 +23,12 @@ export interface RequestLog {
 export function createRequestLog(log: Log): RequestLog {
   const counts = { requests: 0, refused: 0, failed: 0 };
   const logsAll = log.enabled("debug");
+  const lines = new Map<string, number>();
+  const write = (level: "info" | "error", message: string, fields: LogFields): void => {
+    const before = lines.get(message) ?? 0;
+    lines.set(message, before + 1);
+    if (logsAll || before < LINES_A_MINUTE) log[level](message, fields);
+  };
 
   return {
     onAnswered(summary) {
@@ -25,19 +40,25 @@ export function createRequestLog(log: Log): RequestLog {
 
       const fields = fieldsOf(summary);
       if (error !== undefined && (!(error instanceof Refusal) || error.cause !== undefined)) {
-        log.error("request failed", { ...fields, error: describeError(error) });
+        write("error", "request failed", { ...fields, error: describeError(error) });
       } else if (error instanceof Unauthenticated && error.tokenRefused) {
-        log.info("credentials refused", fields);
+        write("info", "credentials refused", fields);
       } else if (summary.isChange && (status < 400 || isUnread(summary))) {
-        log.info("changed", fields);
+        write("info", "changed", fields);
       } else {
         log.debug("request", fields);
       }
     },
     summarize() {
       if (counts.requests === 0) return;
-      log.info("requests in the last minute", counts);
+      const leftOut = [...lines.values()].reduce(
+        (sum, count) => sum + Math.max(0, count - LINES_A_MINUTE),
+        0,
+      );
+      const unlogged = leftOut > 0 && !logsAll ? { lines_left_out: leftOut } : {};
+      log.info("requests in the last minute", { ...counts, ...unlogged });
       Object.assign(counts, { requests: 0, refused: 0, failed: 0 });
+      lines.clear();
     },
   };
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createLog, type LogLevel } from "../../src/core/log.ts";
 import { BadInput, Unauthenticated } from "../../src/core/errors.ts";
 import type { RequestSummary } from "../../src/http/request-summary.ts";
-import { createRequestLog, type RequestLog } from "../../src/http/request-log.ts";
+import { createRequestLog, LINES_A_MINUTE, type RequestLog } from "../../src/http/request-log.ts";
 import { start } from "../support/start.ts";
 
 const SUMMARY: RequestSummary = {
@@ -114,4 +114,26 @@ test("the line of an answered request has its sizes, and neither path, query nor
   const stream = told("request", "GET", "/api/public/audit/export");
   assert.ok(Number(stream?.["bytes_out"]) >= Buffer.byteLength(exported.text));
   assert.ok(!JSON.stringify(lines).includes("hunter2"));
+});
+
+test("a minute has a bounded number of lines of each kind, and its summary counts the others", () => {
+  const { log, lines } = requestLog("info");
+  const refused = new Unauthenticated("No", { tokenRefused: true });
+  const answer = (error: unknown) => log.onAnswered({ ...SUMMARY, status: 401, error });
+  for (let i = 0; i < LINES_A_MINUTE + 5; i++) answer(refused);
+  log.onAnswered({ ...SUMMARY, method: "POST", status: 201, isChange: true });
+  assert.equal(lines.length, LINES_A_MINUTE + 1);
+  assert.equal(lines.at(-1)?.["message"], "changed");
+  log.summarize();
+  assert.equal(lines.at(-1)?.["lines_left_out"], 5);
+  answer(refused);
+  assert.equal(lines.at(-1)?.["message"], "credentials refused");
+  log.summarize();
+  assert.equal(lines.at(-1)?.["lines_left_out"], undefined);
+});
+
+test("at debug no line is left out", () => {
+  const { log, lines } = requestLog("debug");
+  for (let i = 0; i < LINES_A_MINUTE + 5; i++) log.onAnswered(SUMMARY);
+  assert.equal(lines.length, LINES_A_MINUTE + 5);
 });

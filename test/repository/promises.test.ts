@@ -22,6 +22,7 @@ import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/rou
 import { CONTAINER_BYTES } from "../../src/http/body-cost.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { MAX_WAITING_REQUESTS, MAX_WAITING_SIZE } from "../../src/http/pipeline.ts";
+import { LINES_A_MINUTE } from "../../src/http/request-log.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
 import { STALLED_MS } from "../../src/http/respond.ts";
 import { LIMITS } from "../../src/http/server.ts";
@@ -101,6 +102,7 @@ const said = [
   `| ${grouped(DASHBOARD_CHARACTERS)}; ${grouped(events.MOST_IN_LIST)}; ${grouped(events.MOST_IN_EVENT)} characters |`,
   `| ${STREAM_LIMITS.perOrganization}, an hour each, ${MAX_WAITING_BYTES / KIB} KiB unread, shared |`,
   `| ${tickets.MAX_TICKETS} unused, ${seconds(tickets.LIFETIME_MS)} s each, shared |`,
+  `failed requests (not with \`LOG_LEVEL=debug\`) | ${grouped(LINES_A_MINUTE)} each |`,
   `| buckets of a histogram | ${grouped(MAX_BUCKETS)} |`,
   `providers keeps, over files | ${grouped(KEPT_TEXTS)}, ${KEPT_CHARACTERS / KIB} Ki characters |`,
   `| ${throttle.FAILURES_PER_EMAIL} for an email and address, ${throttle.FAILURES_PER_ADDRESS} for an address |`,

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Engine, EngineMove, Stores } from "../../engine.ts";
 import { storeReport } from "../../fleet/store.ts";
 import { copyPolicies } from "./policies.ts";
-import { countEntries, entriesOf, isEmpty, recordsOf, runtimesOf } from "./records.ts";
+import { countEntries, entriesOf, fetchesOf, isEmpty, recordsOf, runtimesOf } from "./records.ts";
 import { Digest, digestEvents, summaryOf, type Part, type Summary } from "./summary.ts";
 
 /** Receives a description of the current step after each portion. */
@@ -108,7 +108,10 @@ async function copySmall(from: Stores, to: Stores, id: string): Promise<void> {
   }
   await copyPolicies(from.policies, to.policies, id);
   const rollouts = await from.rollouts.list(id);
-  if (rollouts.length > 0) await to.rollouts.restore(id, rollouts.toReversed());
+  if (rollouts.length === 0) return;
+  await to.rollouts.restore(id, rollouts.toReversed());
+  const { rollout, runtimes } = await fetchesOf(from, id);
+  if (runtimes.length > 0) await to.rollouts.addFetched(id, rollout, runtimes);
 }
 
 async function copyRuntimes(from: Stores, to: Stores, id: string): Promise<void> {

@@ -32,6 +32,17 @@ export async function runtimesOf(
   return runtimes.reverse();
 }
 
+/** The names of the runtimes that have fetched the version of the newest rollout, sorted; none unless it is open. */
+export async function fetchesOf(
+  { rollouts }: Pick<Stores, "rollouts">,
+  organization: string,
+): Promise<{ readonly rollout: string; readonly runtimes: readonly string[] }> {
+  const [newest] = await rollouts.list(organization);
+  if (newest === undefined) return { rollout: "", runtimes: [] };
+  const runtimes = [...(await rollouts.fetched(organization, newest.id))].sort();
+  return { rollout: newest.id, runtimes };
+}
+
 /** The entries of the activity log in portions, oldest first, without the first ones that the target has. */
 export async function* entriesOf(
   { activity }: Stores,

@@ -3,7 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { isObject } from "../../core/validate.ts";
 import type { Stores } from "../../engine.ts";
 import type { Organization } from "../../organizations/schema.ts";
-import { entriesOf, recordsOf, runtimesOf } from "./records.ts";
+import { entriesOf, fetchesOf, recordsOf, runtimesOf } from "./records.ts";
 
 /** The number of an organization's records of one kind, and a digest of them in their order. */
 export interface Part {
@@ -62,6 +62,7 @@ export async function summaryOf(stores: Stores, organization: Organization): Pro
     "provider overrides": partOf(overrides.sort(([a], [b]) => (a < b ? -1 : 1))),
     "policy versions": partOf(await stores.policies.list(id)),
     rollouts: partOf(await stores.rollouts.list(id)),
+    "runtimes that fetched": partOf((await fetchesOf(stores, id)).runtimes),
     runtimes: partOf(await runtimesOf(stores, id)),
     "activity entries": activity.end(),
   };

@@ -52,6 +52,8 @@ function startAt(t: Parameters<typeof start>[0], place: string): Promise<App> {
   return start(t, { auditSegmentBytes: 64 << 10 }, undefined, open);
 }
 
+/** The names of runtimes that have fetched the version of the open rollout. */
+const FETCHED = ["r\u0000", "r1", "r\ufde0"];
 const LONG = "long ".repeat(150_000);
 /** As an editor or another program could have written it: with other spaces, escapes and numbers. */
 const BY_HAND =
@@ -81,10 +83,11 @@ async function makeSource(): Promise<{ app: App; admin: Record<string, string> }
   const stages = [{ labels: { constructor: "é" }, gates: { max_offline: 0 } }, { percent: 5 }];
   const first = await post("/rollouts", { version: "v5", stages });
   await post(`/rollouts/${first.body.id}/roll_back`, {});
-  await post("/rollouts", {
+  const second = await post("/rollouts", {
     version: "v5",
-    stages: [{ names: ["r\u0000", "r\ud800"] }, ...stages],
+    stages: [{ names: ["r\u0000", "r1"] }, ...stages],
   });
+  assert.equal(second.status, 201);
   await post("/api-keys", { name: "ends", scopes: "report", expires_in_days: 1 });
   const { id } = await app.createKey("revoked", admin);
   await app.delete(`/api/v1/api-keys/${id}`, admin);
@@ -125,6 +128,8 @@ async function makeSource(): Promise<{ app: App; admin: Record<string, string> }
   const engine = await openAt(app.dataDir);
   const removed = await engine.stores.audit.retain("default", Date.parse(START_TIME) + DAY_MS);
   assert.ok((removed[0]?.events ?? 0) > 0);
+  const [open] = await engine.stores.rollouts.list("default");
+  await engine.stores.rollouts.addFetched("default", open?.id ?? "", FETCHED);
   await engine.close();
   const audit = join(app.dataDir, "organizations/default/audit");
   const segments = (await readdir(audit)).filter((name) => name.endsWith(".jsonl")).sort();
@@ -185,6 +190,13 @@ test(
     assert.equal(again.code, 0, again.error);
     assert.equal(again.out, there.out); // with the same digests
     assert.match(there.out, /^Moved 2 organizations: source and target are the same$/m);
+    for (const place of [url, back]) {
+      const engine = await openAt(place);
+      const [open] = await engine.stores.rollouts.list("default");
+      const fetched = await engine.stores.rollouts.fetched("default", open?.id ?? "");
+      assert.deepEqual([...fetched].sort(), FETCHED);
+      await engine.close();
+    }
     const ours = [];
     for (const place of [app.dataDir, url, back]) {
       const server = await startAt(t, place);

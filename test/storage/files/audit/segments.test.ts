@@ -312,13 +312,7 @@ test("removing segments does not wait for the indexes of later ones, which alway
   const events = historyOf(2_000);
   await appendAll(store, events.slice(0, 1_000));
   while ((await indexesOf(files)) < (await segmentsOf(files)) - 1) await turn();
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => void (release = resolve));
-  const rename = files.rename.bind(files);
-  files.rename = async (from, to) => {
-    if (to.endsWith(".idx")) await released;
-    await rename(from, to);
-  };
+  const release = holdIndexes(files);
   const early = await segmentsOf(files);
   await appendAll(store, events.slice(1_000));
   const all = await segmentsOf(files);
@@ -338,13 +332,7 @@ test("removing segments does not wait for the indexes of later ones, which alway
 test("events wait while the indexes of earlier segments, which are not written yet, are large", async () => {
   const files = new ForgetfulFiles();
   const store = createStore(files, 64 << 20);
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => void (release = resolve));
-  const rename = files.rename.bind(files);
-  files.rename = async (from, to) => {
-    if (to.endsWith(".idx")) await released;
-    await rename(from, to);
-  };
+  const release = holdIndexes(files);
   const long = (i: number) => auditEventOf({ command: `${i}`.padEnd(1 << 20, "x") });
   const ofASegment = MOST_CHARACTERS / (1 << 20);
   for (let i = 0; i < 2 * ofASegment; i++) await append(store, [long(i)]);
@@ -543,3 +531,15 @@ test("ids with the same hash are different events, live and after a restart", as
   }
   await store.close();
 });
+
+/** Lets no index reach its place until the returned function is called. */
+function holdIndexes(files: ForgetfulFiles): () => void {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => void (release = resolve));
+  const rename = files.rename.bind(files);
+  files.rename = async (from, to) => {
+    if (to.endsWith(".idx")) await released;
+    await rename(from, to);
+  };
+  return () => release();
+}

@@ -5,7 +5,6 @@
  */
 import {
   FACET_FIELDS,
-  isListed,
   mostFrequent,
   type FacetName,
   type ValueCount,
@@ -102,8 +101,7 @@ async function addValues(
   const { codes, dictionary, counts } = index.fields[field];
   const found = rows ? await countCodes(codes, dictionary.size, rows, yielder) : counts;
   for (const [code, events] of await greatest(withCode(found), MOST_NAMES, yielder)) {
-    const value = await dictionary.listedValueOf(code);
-    if (value !== "" && isListed(value)) totals.add(value, events);
+    totals.add(await dictionary.listedValueOf(code), events);
   }
   if (yielder.isDue) await yielder.step();
 }
@@ -151,7 +149,7 @@ async function addReasons(
     if (slice.length > LONGEST_LINE) continue;
     const [line] = await log.read([slice]);
     const reason = line && readLine(line, organization)?.reason;
-    if (reason !== undefined && isListed(reason)) totals.add(reason, events, reason.toLowerCase());
+    if (reason !== undefined) totals.add(reason, events, reason.toLowerCase());
     if (yielder.isDue) await yielder.step();
   }
 }

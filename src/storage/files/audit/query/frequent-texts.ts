@@ -1,4 +1,4 @@
-import type { ValueCount } from "../../../../audit/facets.ts";
+import { isListed, type ValueCount } from "../../../../audit/facets.ts";
 
 /** The most texts, and characters of them, that are kept. */
 export const KEPT_TEXTS = 5_000;
@@ -13,11 +13,12 @@ export class FrequentTexts {
   #characters = 0;
 
   /**
-   * Adds to the events of a text.
+   * Adds to the events of a text; an empty one, and one that is too long to be listed, is left out.
    *
    * @param key texts with the same key are counted together, under the first one of them
    */
   add(text: string, events: number, key = text): void {
+    if (text === "" || !isListed(text)) return;
     const [first, before] = this.#counts.get(key) ?? [text, 0];
     if (before === 0) this.#characters += text.length;
     this.#counts.set(key, [first, before + events]);

@@ -4,7 +4,6 @@
  * a million rows is reused for a second, so that many dashboards over a busy day cost one scan; a smaller
  * scan is repeated for each query, and includes every event that was acknowledged before.
  */
-import { isListed } from "../../../../audit/facets.ts";
 import type { AuditActivity } from "../../../../audit/store.ts";
 import { DAY_MS, SECOND_MS } from "../../../../core/clock.ts";
 import { Yielder } from "../../../../core/yielder.ts";
@@ -175,8 +174,7 @@ async function mostUsed(
   for (const { index, events } of segments) {
     for (const [code, count] of await greatest(events.entries(), MOST_NAMES, yielder)) {
       if (code === 0 || count === 0) continue;
-      const name = await index.fields.provider.dictionary.listedValueOf(code);
-      if (name !== "" && isListed(name)) totals.add(name, count);
+      totals.add(await index.fields.provider.dictionary.listedValueOf(code), count);
     }
     await yielder.step();
   }

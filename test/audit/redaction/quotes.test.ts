@@ -4,16 +4,9 @@ import { test } from "node:test";
 import { Quotes } from "../../../src/audit/redaction/quotes.ts";
 import { Redactor } from "../../../src/audit/redaction/redact.ts";
 import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
-import type { Work } from "../../../src/core/work.ts";
+import { partsOf } from "../../support/parts-of.ts";
 
 const TIMES = 1 << 16;
-
-/** The number of parts that work is made in. */
-function partsOf(work: Work<unknown>): number {
-  let parts = 0;
-  while (work.next().done !== true) parts++;
-  return parts;
-}
 
 for (const [what, unit, begins, ends] of [
   ["one part in quotes", "(a)", '"', '"'],

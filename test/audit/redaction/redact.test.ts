@@ -5,6 +5,7 @@ import { redactEvent, Redactor, redactText } from "../../../src/audit/redaction/
 import { PROGRAM_RULES } from "../../../src/audit/redaction/programs.ts";
 import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
 import { HARMLESS } from "../../policies/command-lines.ts";
+import { partsOf } from "../../support/parts-of.ts";
 
 for (const { id, keywords } of REDACTION_RULES) {
   test(`${id}: its keywords are in lower case and not too short`, () => {
@@ -174,9 +175,7 @@ for (const [what, text, least] of [
   ["in escaped quotes", `KEY=\\"${"ab".repeat(1 << 19)}`, 1 << 4],
 ] as const) {
   test(`a value ${what} is read in short parts of the work`, () => {
-    const work = new Redactor(REDACTION_RULES).redactInParts(text);
-    let parts = 1;
-    while (work.next().done !== true) parts++;
+    const parts = 1 + partsOf(new Redactor(REDACTION_RULES).redactInParts(text));
     // At most 1,024 pieces, or 64 KiB of a pattern, are read in one part.
     assert.ok(parts > least, String(parts));
   });

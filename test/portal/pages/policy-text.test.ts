@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { finish } from "../../../src/core/work.ts";
 import { policyChanges, policyText } from "../../../src/portal/pages/policy-text.ts";
+import { partsOf } from "../../support/parts-of.ts";
 
 const MIB = 1 << 20;
 const HREF = "/api/public/policies/v1";
@@ -25,9 +26,7 @@ for (const [what, yaml] of [
   ["half characters", "😀".repeat(MIB / 4)],
 ] as const) {
   test(`a document of 1 MiB of ${what} is cut, made part by part, and leads to all of it`, () => {
-    const work = policyText({ name: "v1", yaml, href: HREF });
-    let parts = 0;
-    for (; work.next().done !== true;) parts++;
+    const parts = partsOf(policyText({ name: "v1", yaml, href: HREF }));
     const text = textOf(yaml);
     assert.ok(text.length < 1.5 * MIB, `${text.length}`);
     assert.ok(parts <= 5_000, String(parts));
@@ -39,9 +38,7 @@ for (const [what, yaml] of [
 test("the difference of two documents of 1 MiB is bounded and made in steps", () => {
   const left = Array.from({ length: 100_000 }, (_, i) => (i * 3) % 9_973).join("\n");
   const right = Array.from({ length: 100_000 }, (_, i) => (i * 5) % 9_973).join("\n");
-  const work = policyChanges({ name: "v1", yaml: left }, { name: "v2", yaml: right });
-  let parts = 0;
-  for (; work.next().done !== true;) parts++;
+  const parts = partsOf(policyChanges({ name: "v1", yaml: left }, { name: "v2", yaml: right }));
   assert.ok(parts > 1_000, String(parts));
   const { shown, words } = finish(
     policyChanges({ name: "v1", yaml: left }, { name: "v2", yaml: right }),

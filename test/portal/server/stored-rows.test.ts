@@ -1,9 +1,10 @@
 /** Rows of a store, and the commands of events, are read in parts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { finish, type Work } from "../../../src/core/work.ts";
+import { finish } from "../../../src/core/work.ts";
 import { differentCommands } from "../../../src/portal/server/rule-routes.ts";
 import { rowsIn, rowsOf } from "../../../src/portal/server/stored-rows.ts";
+import { partsOf } from "../../support/parts-of.ts";
 
 const ROWS = [
   { id: "a", command: 'echo "},{" \\', labels: { one: ["x", { y: 1 }], two: [] } },
@@ -11,13 +12,6 @@ const ROWS = [
   {},
 ];
 const BYTES = Buffer.from(ROWS.map((row) => JSON.stringify(row)).join(","));
-
-/** The number of parts that work is made in. */
-function partsOf(work: Work<unknown>): number {
-  let parts = 0;
-  while (work.next().done !== true) parts++;
-  return parts;
-}
 
 test("rows are read one by one, however their bytes arrive", () => {
   assert.deepEqual(finish(rowsIn([BYTES])), ROWS);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { finish, type Work } from "../../../../../src/core/work.ts";
+import { finish } from "../../../../../src/core/work.ts";
 import {
   countFacets,
   countByFacets,
@@ -20,6 +20,7 @@ import {
   runsWith,
   trigramSlices,
 } from "../../../../../src/storage/files/audit/index/trigrams.ts";
+import { partsOf } from "../../../../support/parts-of.ts";
 
 test("the rows that have a code are the same from a search, from bits and from a list", () => {
   const gaps = fc.array(fc.constantFrom(1, 2, 31, 33, 5_000), { maxLength: 100, size: "max" });
@@ -48,12 +49,6 @@ test("columns and sets are read in parts of 4,096 rows, between which other requ
   assert.equal(partsOf(RowSet.ofBits(bits)), 10);
   assert.equal(partsOf(finish(RowSet.ofBits(bits)).toList()), 10);
 });
-
-function partsOf(work: Work<unknown>): number {
-  let parts = 0;
-  while (work.next().done !== true) parts++;
-  return parts;
-}
 
 test("totals by combination of facets are those of the rows one by one", () => {
   const someRow = fc.record({

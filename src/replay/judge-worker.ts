@@ -48,6 +48,8 @@ let facts: JudgeQuestion["facts"] = {};
 let events = 0;
 /** The parts of a row that is longer than a piece. */
 let parts: Uint8Array[] = [];
+/** The answer to each row after the one that took too much work: the pieces that follow may begin within a row. */
+let tooMuch: string | undefined;
 
 parentPort?.on("message", (message: ToJudge) => {
   parentPort?.postMessage(answer(message));
@@ -55,12 +57,13 @@ parentPort?.on("message", (message: ToJudge) => {
 
 function answer(message: ToJudge): FromJudge {
   try {
-    if (message === "end") return { judged: judged() };
-    if (message instanceof Uint8Array) return { events: take(message) };
-    return { unfit: begin(message) };
+    if (typeof message === "object" && "candidate" in message) return { unfit: begin(message) };
+    if (tooMuch !== undefined) return { tooMuch };
+    return message === "end" ? { judged: judged() } : { events: take(message) };
   } catch (error) {
-    if (error instanceof TooMuchWork) return { tooMuch: error.message };
-    throw error;
+    if (!(error instanceof TooMuchWork)) throw error;
+    tooMuch = error.message;
+    return { tooMuch };
   }
 }
 
@@ -79,6 +82,7 @@ function begin(question: JudgeQuestion): Unfit | undefined {
   ({ facts } = question);
   events = 0;
   parts = [];
+  tooMuch = undefined;
   const comparison = { candidate, base: documents.get("base"), examples };
   tally = new Tally(comparison, new StepBudget(maxSteps));
   return undefined;

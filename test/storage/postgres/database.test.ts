@@ -47,7 +47,8 @@ test("two transactions in a deadlock both succeed, one after the other", { skip 
       await transaction.run("UPDATE t SET n = n + 1 WHERE k = $1", [second]);
     });
   await Promise.all([add(1, 2), add(2, 1)]);
-  assert.equal(runs, 3, "one transaction was run again");
+  // More than once if the repeated one takes its row before the other, which waits for it, has woken up.
+  assert.ok(runs > 2, "one transaction was run again");
   assert.deepEqual(await database.query("SELECT n FROM t"), [{ n: 2 }, { n: 2 }]);
 });
 

@@ -23,9 +23,8 @@ export function serveViews(menu: HTMLElement, { parsed, toast, hrefOf, titleOf }
     show();
     menu.querySelector("input")?.focus();
   };
-  menu.addEventListener("toggle", () => {
-    if (menu.hasAttribute("open")) show();
-  });
+  // Not at "toggle", which comes after the menu has opened: a text that was typed at once would be replaced.
+  menu.querySelector("summary")?.addEventListener("click", show);
   menu.addEventListener("submit", (event) => {
     event.preventDefault();
     const name = menu.querySelector("input")?.value.trim() ?? "";

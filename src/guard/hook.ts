@@ -8,6 +8,8 @@ import { AGENTS, type Agent } from "./payloads.ts";
 /** The longest payload. */
 const MAX_PAYLOAD_BYTES = 10 << 20;
 
+/** Byte order marks. Cursor on Windows sends one or two of them. */
+const MARKS = /^\uFEFF+/;
 const CHUNK_BYTES = 64 << 10;
 const WAIT_MS = 2;
 /** The exit code that tells agents of a refusal; the reason is on the standard error. */
@@ -38,7 +40,7 @@ function rulingOn(guard: Guard, name: string, agent: Agent): Ruling {
     return guard.undecided(name, "the payload is over 10 MiB");
   let parsed: unknown;
   try {
-    parsed = JSON.parse(payload.toString("utf8"));
+    parsed = JSON.parse(payload.toString("utf8").replace(MARKS, ""));
   } catch {
     const why = payload.length === 0 ? "there is no payload" : "the payload is not JSON";
     return guard.undecided(name, why);

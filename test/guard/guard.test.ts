@@ -219,6 +219,14 @@ for (const [what, input, said] of BAD_INPUT) {
   });
 }
 
+test("a payload may begin with byte order marks, as those of Cursor on Windows", async (t) => {
+  const machine = await synced(t);
+  for (const marks of ["\uFEFF", "\uFEFF\uFEFF"]) {
+    const denied = await machine.run(["hook", "claude-code"], marks + JSON.stringify(push));
+    assert.equal(denied.code, 2);
+  }
+});
+
 const BAD_POLICIES: readonly (readonly [string, string, RegExp])[] = [
   ["damaged", "{", /damaged/],
   ["of another form", '{"format":2}', /another version of the guard/],

@@ -8,6 +8,8 @@ export type AgentData = Readonly<Record<string, unknown>>;
 /** The fields of an event that name the use of a tool: the command, provider and capability, or both. */
 export interface ToolUse {
   readonly command?: string | undefined;
+  /** The texts that the tool may run in place of `command`, since it is not known which of its input it reads. */
+  readonly instead?: readonly string[] | undefined;
   readonly provider?: string | undefined;
   readonly capability?: string | undefined;
   readonly resource?: string | undefined;
@@ -22,6 +24,8 @@ const OPERATION_TOOLS: ReadonlySet<string> = new Set([
   ...["str_replace_based_edit_tool", "str_replace_editor", "memory", "SlashCommand", "Skill"],
   "apply_patch",
 ]);
+
+const NONE: readonly never[] = [];
 
 /** Whether a tool is known to run the text of a command. */
 export function isShellTool(tool: string): boolean {
@@ -41,30 +45,54 @@ export function toolUse(
   server?: string,
 ): ToolUse {
   const isOwn = server === undefined;
-  const command = input && !(isOwn && OPERATION_TOOLS.has(tool)) ? commandIn(input) : undefined;
-  if (command !== undefined && isOwn && isShellTool(tool)) return { command };
+  const isShell = isOwn && isShellTool(tool);
+  const texts = input && !(isOwn && OPERATION_TOOLS.has(tool)) ? commandsIn(input, isShell) : NONE;
+  const [first, ...instead] = texts;
+  const run = { command: first, ...(instead.length > 0 && { instead }) };
+  if (first && isShell) return run;
   // With `s` the rest always matches: otherwise a name with a line break takes the square of its length.
   const [, named, name] = (isOwn && /^mcp__(.+?)__(.+)$/s.exec(tool)) || [undefined, server, tool];
   const provider = named === undefined ? agent : `mcp/${named}`;
   const resource =
     input && (textIn(input, "file_path") ?? textIn(input, "path") ?? textIn(input, "url"));
-  return { command, provider, capability: `${provider}/${name}`, resource };
+  return { ...run, provider, capability: `${provider}/${name}`, resource };
 }
 
-/** The command in the input of a tool, as a shell text: a text, a text and its arguments, or a list of words. */
+/** The command in the input of a tool, as a shell text. */
 export function commandIn(input: AgentData): string | undefined {
-  const words = wordsIn(input, "command");
-  if (words) return commandText(words);
-  const text = textIn(input, "command") ?? textIn(input, "cmd");
-  const more = wordsIn(input, "args");
-  return text === undefined || !more ? text : `${text} ${more.map(quotedWord).join(" ")}`;
+  return commandsIn(input, false)[0];
 }
 
-/** A member that is a list of texts with at least one entry; otherwise `undefined`. */
+/**
+ * The commands in the input of a tool, as shell texts. A tool ignores the members that it does not know, so an agent can
+ * add a harmless `command` for a tool that reads `cmd`, or `args` for a tool that runs the text in `command`.
+ *
+ * @param isShell whether the tool is known to read no `args`
+ */
+function commandsIn(input: AgentData, isShell: boolean): readonly string[] {
+  const more = isShell ? undefined : argumentsIn(input);
+  const texts = ["command", "cmd"].flatMap((key) => textOrWordsIn(input, key) ?? []);
+  if (more === undefined) return [...new Set(texts)];
+  const whole = texts.map((text) => `${text} ${more}`);
+  // A single word is the name of a program, which gets the arguments.
+  return [...new Set([...whole, ...texts.filter((text) => /\s/.test(text.trim()))])];
+}
+
+function textOrWordsIn(data: AgentData, key: string): string | undefined {
+  const words = wordsIn(data, key);
+  return words ? commandText(words) : textIn(data, key);
+}
+
+/** The arguments apart from a command, as a shell text. */
+function argumentsIn(data: AgentData): string | undefined {
+  return wordsIn(data, "args")?.map(quotedWord).join(" ") ?? textIn(data, "args");
+}
+
+/** A member that is a list with at least one text. Programs make texts of numbers in it too. */
 function wordsIn(data: AgentData, key: string): readonly string[] | undefined {
   const value: unknown = data[key];
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  return value.every((word) => typeof word === "string") ? value : undefined;
+  if (!Array.isArray(value) || !value.some((word) => typeof word === "string")) return undefined;
+  return value.map((word: unknown) => (typeof word === "object" ? "" : String(word)));
 }
 
 /** A member that is a text with at least one character; otherwise `undefined`. */

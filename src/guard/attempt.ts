@@ -7,6 +7,8 @@ export interface Attempt {
   readonly consumer: "human" | "ai" | "ci";
   /** The text of a command; absent for tools that do not run commands. */
   readonly command?: string | undefined;
+  /** The texts that the tool may run in place of `command`. */
+  readonly instead?: readonly string[] | undefined;
   readonly argv?: readonly string[] | undefined;
   readonly provider?: string | undefined;
   readonly capability?: string | undefined;

@@ -102,13 +102,19 @@ function verdictOn(
   { user }: GuardContext,
 ): Verdict | undefined {
   if (!document) throw new Error("the policy has no document");
-  const { command = "", argv, provider, capability, resource, consumer } = attempt;
-  const facts = { command, argv, provider, capability, resource, consumer };
+  const { command, argv, provider, capability, resource, consumer, instead = [] } = attempt;
   const executor = attempt.executor ?? user;
-  const decider = attempt.command === undefined ? forTools(document) : document;
+  const facts = { argv, provider, capability, resource, consumer, executor };
+  const decider = command === undefined ? forTools(document) : document;
+  const work = new StepBudget(DECISION_STEPS);
   try {
-    const verdict = evaluate(decider, { ...facts, executor }, new StepBudget(DECISION_STEPS));
-    return attempt.command === undefined && verdict.rule === null ? undefined : verdict;
+    let verdict = evaluate(decider, { command: command ?? "", ...facts }, work);
+    for (const other of instead) {
+      if (verdict.decision === "ALLOWED") {
+        verdict = evaluate(decider, { command: other, ...facts }, work);
+      }
+    }
+    return command === undefined && verdict.rule === null ? undefined : verdict;
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
     return { decision: "DENIED", rule: null, reason: "this takes too long to decide" };
@@ -131,7 +137,7 @@ function eventOf(
   const event = {
     id: idOf(attempt, now),
     timestamp: formatTimestamp(now),
-    command: attempt.command,
+    command: reportedCommand(attempt),
     executor: attempt.executor ?? user,
     consumer: attempt.consumer,
     provider: attempt.provider,
@@ -145,6 +151,11 @@ function eventOf(
     transport: attempt.transport,
   };
   return fitted(event);
+}
+
+/** The command and the texts that may run in its place: each of them was decided. */
+function reportedCommand({ command, instead = [] }: Partial<Attempt>): string | undefined {
+  return command === undefined ? undefined : [command, ...instead].join("\n");
 }
 
 /** The event's id. A repeated report of the same tool use gets the same id, so that the service stores it once. */

@@ -123,7 +123,7 @@ function copilot(payload: Payload): Attempt | undefined {
 
 type Used = Pick<
   Attempt,
-  "transport" | "consumer" | "command" | "provider" | "capability" | "resource"
+  "transport" | "consumer" | "command" | "instead" | "provider" | "capability" | "resource"
 >;
 
 function shellOf(transport: string, command: string): Used {

@@ -57,8 +57,9 @@ test("every tool with a command runs it, and an unknown tool keeps its capabilit
   assert.deepEqual(useOf("NewShell", { command: words }), ["bash -lc 'git push'", ...unknown]);
   const apart = { command: "git", args: ["push", "a b"] };
   assert.deepEqual(useOf("NewShell", apart), ["git push 'a b'", ...unknown]);
-  assert.deepEqual(useOf("NewShell", { command: "git", args: [1] }), ["git", ...unknown]);
-  for (const command of [[], ["ls", 1], {}, ""]) {
+  assert.deepEqual(useOf("NewShell", { command: ["git"], args: "push" }), ["git push", ...unknown]);
+  assert.deepEqual(useOf("NewShell", { cmd: ["git", "log", -1] }), ["git log -1", ...unknown]);
+  for (const command of [[], [1], {}, ""]) {
     assert.deepEqual(useOf("NewShell", { command }), [undefined, ...unknown]);
   }
   assert.deepEqual(useOf("mcp__box__run", input), ["curl x | sh", "mcp/box", "mcp/box/run"]);

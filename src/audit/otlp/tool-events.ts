@@ -114,7 +114,9 @@ function useOf(agent: string, tool: string, attributes: Attributes): ToolUse {
     textOf(attributes.get("mcp_server")) ??
     textOf(attributes.get("mcp_server_name"));
   const inner = textIn(parameters, "mcp_tool_name") ?? tool;
-  return toolUse(agent, server === undefined ? tool : inner, { ...given, command }, server);
+  // The command has its arguments already.
+  const input = { ...given, command, cmd: undefined, args: undefined };
+  return toolUse(agent, server === undefined ? tool : inner, input, server);
 }
 
 /** The command of a tool. Of the list of words that Codex sends, `bash -lc TEXT` becomes TEXT. */

@@ -143,6 +143,13 @@ test("without the text of the command, the tool is named", async (t) => {
   assert.equal(events[0]?.["command"], undefined);
 });
 
+test("the arguments apart from a command are reported once", async (t) => {
+  const tool_input = JSON.stringify({ command: "git", args: ["push"] });
+  const call = record("claude_code.tool_result", { tool_name: "mcp__box__run", tool_input });
+  const { events } = await storedOf(t, claudeLogs(call));
+  assertHas(events[0], { command: "git push", provider: "mcp/box" });
+});
+
 for (const [why, padding] of [
   ["nests too deep", "[".repeat(65) + "]".repeat(65)],
   ["holds too many values", `[${"0,".repeat(1_000)}0]`],

@@ -1,0 +1,52 @@
+/** Tools whose input has more than one text that may be the command. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { start } from "../support/start.ts";
+import { syncedMachine } from "./guard-process.ts";
+import { RECORDED } from "./recorded-payloads.ts";
+
+const app = await start({ after });
+const yaml = `schema: signalbox/policy/v1
+default: deny
+rules:
+  - { id: no-push, effect: deny, match: { commands: [{ prefix: git push }] } }
+  - { id: trial, effect: allow, match: { commands: [{ prefix: make }, { prefix: git fetch --dry-run }] } }
+  - { id: some, effect: allow, match: { commands: [{ prefix: ls }, { prefix: npx tsc }, { exact: git }] } }
+`;
+await app.post("/api/public/policies", { version: "v1", yaml });
+const RUN = "mcp__box__run";
+const DENIED = "no-push";
+const UNKNOWN = "no rule";
+
+for (const [tool_name, tool_input, said] of [
+  [RUN, { command: "ls", cmd: "git push" }, DENIED],
+  [RUN, { command: "ls", cmd: "curl x" }, UNKNOWN],
+  [RUN, { command: "ls '", cmd: "git push" }, "can be split"],
+  [RUN, { cmd: ["git", "push"] }, DENIED],
+  [RUN, { command: ["git"], args: ["push"] }, DENIED],
+  [RUN, { command: "git", args: ["push", 1] }, DENIED],
+  [RUN, { command: "git", args: "push" }, DENIED],
+  [RUN, { command: "git fetch", args: ["--dry-run"] }, UNKNOWN],
+  ["Bash", { command: "git fetch", args: ["--dry-run"] }, UNKNOWN],
+  ["Bash", { command: ["git", "push", 1] }, DENIED],
+  [RUN, { command: "npx", args: ["tsc"] }, undefined],
+  [RUN, { command: "make", cmd: "make" }, undefined],
+  [RUN, { command: "ls -a", args: ["src"] }, undefined],
+] as const) {
+  test(`${tool_name} with ${JSON.stringify(tool_input)} is ${said ? "denied" : "allowed"}`, async (t) => {
+    const machine = await syncedMachine(t, app.url);
+    const payload = { ...RECORDED[0]?.payload, tool_name, tool_input };
+    const { code, error } = await machine.hook("claude-code", payload);
+    assert.deepEqual([code, error.includes(said ?? "")], [said ? 2 : 0, true]);
+  });
+}
+
+test("every text that was decided is reported", async (t) => {
+  const machine = await syncedMachine(t, app.url);
+  const tool_input = { command: "ls", cmd: "git push" };
+  await machine.hook("claude-code", { ...RECORDED[0]?.payload, tool_name: RUN, tool_input });
+  const event = JSON.parse(readFileSync(join(machine.directory, "spool.jsonl"), "utf8"));
+  assert.deepEqual([event.command, event.instead], ["ls\ngit push", undefined]);
+});

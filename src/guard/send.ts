@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { jsonOrUndefined } from "../core/json.ts";
 import { isObject } from "../core/validate.ts";
 import { readRegular } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -104,18 +105,28 @@ function eventIn(line: string): SpooledEvent | undefined {
   }
 }
 
+/**
+ * Whether an answer is the service's own. A proxy answers 400 to whatever it gets, as to a request without TLS, and the
+ * events would all be lost.
+ */
+function isOfService(text: string): boolean {
+  const answer = jsonOrUndefined(text);
+  return isObject(answer) && typeof answer["error"] === "string";
+}
+
 /** Sends a batch. A refused batch is halved until the invalid event is found. */
 async function sendBatch(
   events: readonly SpooledEvent[],
   service: Service,
   total: Total,
 ): Promise<void> {
-  const { status } = await service.post("/audit", { events });
+  const { status, text } = await service.post("/audit", { events });
   if (status === 202) {
     total.sent += events.length;
     return;
   }
-  if (status !== 400 && status !== 413) throw new Error(`the service answered ${status} to events`);
+  const isRefusal = status === 413 || (status === 400 && isOfService(text));
+  if (!isRefusal) throw new Error(`the service answered ${status} to events`);
   if (events.length === 1) {
     total.dropped++;
     return;

@@ -112,6 +112,23 @@ test("a 404 that is not the service's own does not remove the policy", async (t)
   assert.ok(!existsSync(policy));
 });
 
+test("a 400 that is not the service's own removes no events", async (t) => {
+  let body = "";
+  const { machine } = await synced(t, (_, response) => response.writeHead(400).end(body));
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "false";
+  await machine.run(["exec", "--", "true"]);
+  const spooled = readFileSync(join(machine.directory, "spool.jsonl"), "utf8");
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  for (body of ["<h1>The plain HTTP request was sent to HTTPS port</h1>", "null", "{}"]) {
+    assert.match((await machine.run(["sync"])).error, /answered 400 to events/);
+    const kept = readFileSync(join(machine.directory, "spool.sending.jsonl"), "utf8");
+    assert.equal(kept, spooled);
+  }
+  body = '{"error":"events[0].command: expected a text"}';
+  await machine.run(["sync"]);
+  assert.ok(!existsSync(join(machine.directory, "spool.sending.jsonl")));
+});
+
 for (const status of [202, 503]) {
   test(`a synchronisation whose lock was taken over removes nothing after a ${status}`, async (t) => {
     let directory = "";

@@ -1,10 +1,13 @@
 /**
  * The events that wait to be sent: JSON Lines, one write for each event. Many processes append at once without a lock.
  * A sender takes the file by renaming it. A writer checks after its write whether the file was renamed, and then writes
- * the event again. So an event may be sent twice but is never lost, and the service stores each id once.
+ * the event again. So an event may be sent twice but is never lost, and the service stores each id once. Only the process
+ * that makes a full file the older one takes a lock.
  */
 import { closeSync, constants, fstatSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../core/clock.ts";
+import { FileLock } from "./file-lock.ts";
 import { openRegular, readRegular } from "./regular-file.ts";
 
 /** An event in the form that the service takes; its `id` makes it safe to send twice. */
@@ -33,11 +36,27 @@ export function spool(
   dropped: (count: number) => SpooledEvent,
 ): void {
   const path = join(directory, CURRENT);
-  const size = append(path, event);
-  if (size <= HALF_SPOOL_BYTES) return;
-  const older = join(directory, OLDER);
-  const count = linesIn(older);
-  renameSync(path, older);
+  if (append(path, event) > HALF_SPOOL_BYTES) replaceOlder(directory, path, dropped);
+}
+
+/** Makes the full file the older one. A second process that did so at the same time would drop it, with one event in its place. */
+function replaceOlder(
+  directory: string,
+  path: string,
+  dropped: (count: number) => SpooledEvent,
+): void {
+  const lock = FileLock.take(join(directory, "spool.lock"), systemClock());
+  if (!lock) return; // another process is doing it
+  let count = 0;
+  try {
+    const isFull = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > HALF_SPOOL_BYTES;
+    if (!isFull) return;
+    const older = join(directory, OLDER);
+    count = linesIn(older);
+    renameSync(path, older);
+  } finally {
+    lock.release();
+  }
   if (count > 0) append(path, dropped(count));
 }
 

@@ -12,7 +12,7 @@ import { readPolicy, writePolicy } from "./policy-file.ts";
 import { sendSpool } from "./send.ts";
 import { Service, shownAddress, wayOutOf } from "./service.ts";
 import { spool } from "./spool.ts";
-import { SyncLock } from "./sync-lock.ts";
+import { FileLock } from "./file-lock.ts";
 
 const UNITS = new Map([
   ["s", 1_000],
@@ -58,12 +58,12 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
   if (guard.fault !== undefined) return [guard.fault];
   if (!settings.isEnabled) return ["RUNTIME_PORTAL_ENABLED is false"];
   const path = join(settings.directory, "sync.lock");
-  let lock = SyncLock.take(path, machine.now());
+  let lock = FileLock.take(path, machine.now());
   for (let looks = 1; lock === undefined; looks++) {
     if (isQuiet) return [];
     if (looks === LOOKS) return ["another synchronisation has not ended for 30 seconds"];
     await pauseFor(LOOK_AGAIN_MS);
-    lock = SyncLock.take(path, machine.now());
+    lock = FileLock.take(path, machine.now());
   }
   const own = lock;
   const problems: string[] = [...settings.faults];

@@ -1,8 +1,9 @@
 /** The guard's spool on bad disks, and while other processes use it. */
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { HALF_SPOOL_BYTES } from "../../src/guard/spool.ts";
 import { fill, mountTmpfs } from "../support/small-disks.ts";
 import { type Scope, start } from "../support/start.ts";
 import { send, syncedMachine } from "./guard-process.ts";
@@ -71,6 +72,27 @@ test("a full disk stops no command and no sending, and keeps no files of failed 
   const { body } = await app.get("/api/public/audit?runtime=full-disk&q=ls");
   assert.equal(body.total, 1);
   assert.deepEqual(readdirSync(directory).sort(), ["policy.json", "spool.jsonl"]);
+});
+
+test("of guards that find the spool full at the same time, one drops the oldest events", async (t) => {
+  const machine = await synced(t);
+  const [older, current] = ["spool.older.jsonl", "spool.jsonl"].map((name) =>
+    join(machine.directory, name),
+  ) as [string, string];
+  const line = '{"id":"old"}\n';
+  const count = Math.floor(HALF_SPOOL_BYTES / line.length); // counting these lines takes time
+  writeFileSync(older, line.repeat(count));
+  writeFileSync(current, `{"id":"new","pad":"${"x".repeat(HALF_SPOOL_BYTES)}"}\n`);
+  const commands = ["ls 1", "ls 2", "ls 3", "ls 4", "ls 5", "ls 6"];
+  await Promise.all(
+    commands.map((command) => machine.hook("claude-code", { ...withCommand(command) })),
+  );
+  assert.match(readFileSync(older, "utf8").slice(0, 20), /"id":"new"/);
+  const kept = readFileSync(older, "utf8") + readFileSync(current, "utf8");
+  for (const command of commands) assert.ok(kept.includes(`"command":"${command}"`), command);
+  const notes = kept.match(/The spool was full: the \d+ oldest events were dropped/g);
+  assert.deepEqual(notes, [`The spool was full: the ${count} oldest events were dropped`]);
+  assert.ok(!existsSync(join(machine.directory, "spool.lock")));
 });
 
 test("a lock that another process is about to write is respected", async (t) => {

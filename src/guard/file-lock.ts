@@ -5,8 +5,8 @@ import { readRegular } from "./regular-file.ts";
 const STALE_MS = 600_000;
 const MAX_LOCK_BYTES = 1 << 10;
 
-/** The lock of a machine's synchronisations: one at a time sends the spool. */
-export class SyncLock {
+/** A lock of the processes of a machine: one at a time sends the spool, or replaces its older file. */
+export class FileLock {
   readonly #path: string;
 
   private constructor(path: string) {
@@ -14,7 +14,7 @@ export class SyncLock {
   }
 
   /** Takes the lock; returns `undefined` if a living process has it. */
-  static take(path: string, now: number): SyncLock | undefined {
+  static take(path: string, now: number): FileLock | undefined {
     for (let attempts = 0; attempts < 2; attempts++) {
       try {
         closeSync(openSync(path, "wx", 0o600));
@@ -29,7 +29,7 @@ export class SyncLock {
       } catch {
         // The disk is full. The spool must be sent nevertheless: that frees space.
       }
-      return new SyncLock(path);
+      return new FileLock(path);
     }
     return undefined;
   }

@@ -12,7 +12,7 @@ import { Service, shownAddress, wayOutOf } from "./service.ts";
 import type { GuardSettings } from "./settings.ts";
 import { commandLine, readJson, settingsFiles } from "./setup.ts";
 import { APPEND, SPOOL_FILES } from "./spool.ts";
-import { saysNoPolicy } from "./sync.ts";
+import { inUseWith, saysNoPolicy } from "./sync.ts";
 
 const DEADLINE_MS = 10_000;
 const EVENT_BYTES = 16 << 10;
@@ -86,6 +86,7 @@ async function askService(settings: GuardSettings): Promise<Finding> {
 function policyState(directory: string, api: string, now: number): Finding {
   const policy = readPolicy(directory, api);
   if (typeof policy === "string") return [false, policy];
+  if (policy.problem !== undefined) return [false, inUseWith(policy.version, policy.problem)];
   const minutes = Math.max(0, Math.round((now - policy.fetchedAt) / MINUTE_MS));
   const mode = policy.document?.mode === "observe" ? ", which only observes" : "";
   return [true, `policy ${policy.version}${mode}, checked ${minutes} minutes ago`];

@@ -20,6 +20,8 @@ export interface GuardPolicy {
   readonly etag: string;
   /** Milliseconds since 1970. */
   readonly fetchedAt: number;
+  /** The fault that this guard found in a document that the service took, such as a test that fails. */
+  readonly problem?: string;
   /** Absent if the policy is of another schema than `signalbox/policy/v1`. */
   readonly document?: PolicyDocument;
 }

@@ -84,8 +84,9 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
 async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Promise<string> {
   const { directory, api, name } = guard.settings;
   const known = readPolicy(directory, api);
+  const isKnown = typeof known !== "string" && known.etag !== "" && known.problem === undefined;
   const headers = {
-    ...(typeof known !== "string" && known.etag !== "" && { "If-None-Match": known.etag }),
+    ...(isKnown && { "If-None-Match": known.etag }),
     ...(!UNSENDABLE.test(name) && {
       "X-Runtime-Name": Buffer.from(name, "utf8").toString("latin1"),
     }),
@@ -103,6 +104,7 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   const policy = policyOf(response.text);
   if (policy === undefined) throw new Error(`${shownAddress(api)} answers, but not with a policy`);
   const { document, problems } = examine({ yaml: policy.yaml, command: undefined });
+  const problem = problems[0]?.message;
   writePolicy(directory, {
     api,
     organization: policy.organization_id,
@@ -111,12 +113,18 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
     fetchedAt: now(),
     // A document with failing tests was checked by a service of another version. Without any, commands would run.
     ...(document && { document }),
+    // The process that fetches it first mostly has no output. So it is fetched again, and named, until it is mended.
+    ...(problem !== undefined && { problem }),
   });
   const called = `policy ${policy.version}`;
   if (!document) throw new Error(`${called} is not a valid document of signalbox/policy/v1`);
-  const [problem] = problems;
-  if (!problem) return called;
-  throw new Error(`${called} is in use, but this version of the guard finds: ${problem.message}`);
+  if (problem === undefined) return called;
+  throw new Error(inUseWith(policy.version, problem));
+}
+
+/** Says that a policy decides although this guard has found a fault in it. */
+export function inUseWith(version: string, problem: string): string {
+  return `policy ${version} is in use, but this version of the guard finds: ${problem}`;
 }
 
 type FetchedPolicy = Readonly<Record<"version" | "organization_id" | "yaml", string>>;

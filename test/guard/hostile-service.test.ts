@@ -73,11 +73,17 @@ default: allow
 rules: [{ id: no-push, effect: deny, match: { commands: [{ prefix: git push }] } }]
 tests: [{ command: git push, expect: allow }]`;
   const body = JSON.stringify({ version: "v1", organization_id: "default", yaml });
-  const { machine, code, error } = await synced(t, (_, response) => response.end(body));
+  const { machine, code, error } = await synced(t, (request, response) => {
+    const isKnown = request.headers["if-none-match"] === '"1"';
+    response.writeHead(isKnown ? 304 : 200, { ETag: '"1"' }).end(isKnown ? "" : body);
+  });
+  const said = /policy v1 is in use, but .*tests\[0\]: expected allow, but .*"no-push"/;
   assert.equal(code, 1);
-  assert.match(error, /policy v1 is in use, but .*tests\[0\]: expected allow, but .*"no-push"/);
-  const { error: said, ...denied } = await machine.run(["exec", "--", "git", "push"]);
-  assert.deepEqual([denied.code, said], [126, "signalbox guard: denied: rule no-push\n"]);
+  assert.match(error, said);
+  assert.match((await machine.run(["sync"])).error, said); // of the same version, as fetched before
+  assert.match((await machine.run(["doctor"])).out, said);
+  const denied = await machine.run(["exec", "--", "git", "push"]);
+  assert.deepEqual([denied.code, denied.error], [126, "signalbox guard: denied: rule no-push\n"]);
 });
 
 test("an ETag that cannot be sent back does not make the policy useless", async (t) => {

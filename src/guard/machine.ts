@@ -1,10 +1,11 @@
 /** The guard in its process: environment, clock, directory, and the report of each decision. */
-import { closeSync, openSync, statSync, utimesSync } from "node:fs";
+import { closeSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Attempt } from "./attempt.ts";
 import { decide, noteOf, type GuardContext, type Ruling, undecided } from "./decide.ts";
 import { directoryFault } from "./directory.ts";
 import { readPolicy } from "./policy-file.ts";
+import { openRegular } from "./regular-file.ts";
 import {
   guardDirectory,
   readSettings,
@@ -12,7 +13,7 @@ import {
   type Environment,
   type GuardSettings,
 } from "./settings.ts";
-import { spool, type SpooledEvent } from "./spool.ts";
+import { APPEND, spool, type SpooledEvent } from "./spool.ts";
 
 /** The process in which the guard runs. */
 export interface Machine {
@@ -92,7 +93,7 @@ export class Guard implements GuardContext {
     try {
       const last = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
       if (Math.abs(now - last) < SYNC_EVERY_MS) return; // `abs`: a clock that was set back must not block it
-      closeSync(openSync(path, "a", 0o600));
+      closeSync(openRegular(path, APPEND));
       utimesSync(path, now / 1_000, now / 1_000);
       const { spawn } = await import("node:child_process");
       const args = [...process.execArgv, this.#machine.program, "sync", "--quiet"];

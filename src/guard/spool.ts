@@ -17,7 +17,7 @@ export type SpooledEvent = Readonly<Record<string, unknown>> & { readonly id: st
 export const HALF_SPOOL_BYTES = 32 << 20;
 /** A file of the spool has at most its half and the event that filled it. A larger one is not of the guard. */
 export const MAX_SPOOL_FILE_BYTES = 4 * HALF_SPOOL_BYTES;
-/** The flags to add to a file of the spool, which must not be a link to another file. */
+/** The flags to add to a file of the guard, which must not be a link to another file. */
 export const APPEND =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 

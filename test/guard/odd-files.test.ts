@@ -1,7 +1,15 @@
 /** The guard where its files are not files, or far too large: no command may wait, and no memory may be filled. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { start } from "../support/start.ts";
@@ -74,6 +82,20 @@ test("no command waits for the reader of a pipe in the place of the spool", asyn
   assert.match(error, /the event cannot be kept: ENXIO/);
   machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
   assert.match((await machine.run(["sync"])).error, /spool.sending.jsonl" is not a regular file/);
+});
+
+test("no refusal waits for the reader of a pipe in the place of the time of the synchronisation", async (t) => {
+  const machine = await syncedMachine(t, app.url);
+  const path = join(machine.directory, "last-sync");
+  pipeAt(path);
+  utimesSync(path, 0, 0);
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+
+  const { ended, kill } = machine.launch(["exec", "--", "git", "push"]);
+  const timer = setTimeout(kill, 5_000);
+  t.after(() => clearTimeout(timer));
+
+  assert.equal((await ended).code, 126);
 });
 
 test("no event is written to where a link in the place of the spool leads", async (t) => {

@@ -203,6 +203,20 @@ test("a rule for signalbox guard exec allows no other command than the rules for
   );
 });
 
+test("a rule for npx or node allows no other command through signalbox guard exec", () => {
+  const rules = [rule("allow", "npx", "node", "git status"), rule("deny", "git push")];
+  const policy: PolicyDocument = { default: "deny", rules, tests: [] };
+  for (const text of [
+    ...["npx signalbox guard exec -- git status", "npx $a $b $c", "node $a $b $c"],
+    ...["npx signalbox guard doctor", "npx tsc guard exec git push", "node x.js guard exec ls"],
+  ]) {
+    assert.equal(decide(policy, text).decision, "ALLOWED", text);
+  }
+  for (const text of ["npx signalbox guard exec -- ls", "node /a/dist/cli.js guard exec -- ls"]) {
+    assert.equal(decide(policy, text).decision, "DENIED", text);
+  }
+});
+
 test("a text of very many faults is decided, or given up, in time", () => {
   for (const unit of [";(", "\n(", "<<E\n$("]) {
     const start = process.cpuUsage();

@@ -48,11 +48,12 @@ test(
     await append(store, [auditEventOf()]);
     proxy.freeze();
     const batch = () => Array.from({ length: 1_000 }, () => auditEventOf());
-    const waiting = Array.from({ length: 20 }, () => append(store, batch()));
+    const waiting = Promise.allSettled(Array.from({ length: 30 }, () => append(store, batch())));
     await assert.rejects(append(store, [auditEventOf()]), /Too many events wait/);
     proxy.thaw();
-    await Promise.all(waiting);
-    assert.equal((await page(store)).total, 20_001);
+    const stored = (await waiting).filter(({ status }) => status === "fulfilled");
+    assert.ok(stored.length >= 11 && stored.length < 25, `${stored.length}`);
+    assert.equal((await page(store)).total, 1 + 1_000 * stored.length);
     assert.deepEqual([store.figures.pending, store.figures.pendingBytes], [0, 0]);
   },
 );

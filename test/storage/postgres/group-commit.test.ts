@@ -74,3 +74,23 @@ test("events do not wait for all that another organization has sent", async () =
   const total = groups.reduce((sum, { noisy: count = 0 }) => sum + count, 0);
   assert.equal(total, 12 * BATCH_EVENTS);
 });
+
+test("an organization whose events fill the room loses some of them to others, not those of others", async () => {
+  const { commit, answer } = open();
+  const refused: unknown[] = [];
+  const sendNoisy = (): Promise<unknown> =>
+    append(commit, "noisy", BATCH_EVENTS).catch((error: unknown) => refused.push(error));
+  const noisy = Array.from({ length: 40 }, sendNoisy);
+  while (commit.figures.pending > 20 * BATCH_EVENTS) await setImmediate();
+  const quiet = [append(commit, "quiet", 1), append(commit, "quiet", BATCH_EVENTS)];
+  const refusedBefore = refused.length;
+  noisy.push(sendNoisy());
+  await setImmediate();
+  assert.ok(refused.length > refusedBefore, "the organization with the most is not refused");
+  let isAnswered = false;
+  const all = Promise.all([...noisy, ...quiet]).then(() => (isAnswered = true));
+  while (!isAnswered) await Promise.race([answer(), all]);
+  for (const error of refused) assert.match(String(error), /Too many events wait for the database/);
+  const { pending, pendingBytes, failed } = commit.figures;
+  assert.deepEqual([pending, pendingBytes, failed], [0, 0, refused.length * BATCH_EVENTS]);
+});

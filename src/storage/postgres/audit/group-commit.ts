@@ -8,7 +8,6 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditFigures } from "../../../engine.ts";
 import type { Stored } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
-import { FairLine } from "../../../core/fair-line.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import { codeOf, isToRepeat } from "../faults.ts";
@@ -17,15 +16,13 @@ import type { Partitions } from "./partitions.ts";
 import { newEventsOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
+import { type Place, tooMany, WaitingEvents } from "./waiting-events.ts";
 
 /** Two transactions: while the database commits one, it already reads the next. */
 const MOST_UNDER_WAY = 2;
 /** The limits of one group. */
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
-/** The limits of what waits, two or three seconds of a database's work; further appends are refused. */
-const MOST_WAITING_EVENTS = 20_000;
-const MOST_WAITING_BYTES = 64 << 20;
 const NO_PARTITION = "23514";
 
 /** The lines of known events are read in parts of this size. A larger append is read alone. */
@@ -33,7 +30,7 @@ const PART_BYTES = 8 << 20;
 
 /** The events of one call. All of them are stored, or none. */
 interface Append {
-  readonly party: readonly [organization: string];
+  readonly organization: string;
   readonly events: readonly NewEvent[];
   readonly bytes: number;
   /** The most bytes of the answer. */
@@ -62,7 +59,7 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #counts = { stored: 0, repeated: 0, failed: 0, pending: 0, pendingBytes: 0 };
-  readonly #waiting = new FairLine<Append>();
+  readonly #waiting = new WaitingEvents<Append>();
   /** The keys of the named events that are under way. */
   readonly #flying = new Set<string>();
   #appends = 0;
@@ -85,23 +82,14 @@ export class GroupCommit {
     stored: Stored,
     named: ReadonlySet<string> | undefined,
   ): void {
-    const refusal = this.#refusal();
-    if (refusal !== undefined) {
-      this.#counts.failed += events.length;
-      return stored(refusal);
-    }
     const left = this.#begun(events.length, stored);
+    if (this.#isClosed) return left(new Unavailable("The service is stopping", 5));
+    const place = this.#waiting.open(organization, events.length, left);
+    if (place === undefined) return left(tooMany());
     const allowance = answerAllowance(events);
     const preparing = new Yielder().run(newEventsOf(events, named));
-    if (!(preparing instanceof Promise)) this.#wait(organization, preparing, allowance, left);
-    else preparing.then((made) => this.#wait(organization, made, allowance, left), left);
-  }
-
-  #refusal(): Unavailable | undefined {
-    if (this.#isClosed) return new Unavailable("The service is stopping", 5);
-    const { pending, pendingBytes } = this.#counts;
-    if (pending < MOST_WAITING_EVENTS && pendingBytes < MOST_WAITING_BYTES) return undefined;
-    return new Unavailable("Too many events wait for the database: send them again", 1);
+    if (!(preparing instanceof Promise)) this.#wait(place, preparing, allowance);
+    else this.#waitLater(place, preparing, allowance);
   }
 
   // The functions of an append that waits are made here: inside `append` they would keep its `events`, too.
@@ -118,15 +106,24 @@ export class GroupCommit {
     };
   }
 
-  #wait(organization: string, events: readonly NewEvent[], allowance: number, left: Stored): void {
+  #waitLater(place: Place<Append>, preparing: Promise<readonly NewEvent[]>, most: number): void {
+    preparing.then(
+      (made) => this.#wait(place, made, most),
+      (error: unknown) => this.#waiting.giveUp(place, error),
+    );
+  }
+
+  #wait(place: Place<Append>, events: readonly NewEvent[], allowance: number): void {
+    if (place.isLost) return;
     const counts = this.#counts;
     const bytes = events.reduce((sum, { line }) => sum + line.length, 0);
     counts.pendingBytes += bytes;
     const stored: Stored = (error, json) => {
       counts.pendingBytes -= bytes;
-      left(error, json);
+      place.stored(error, json);
     };
-    this.#waiting.add({ party: [organization], events, bytes, allowance, stored });
+    const [organization] = place.party;
+    this.#waiting.add(place, { organization, events, bytes, allowance, stored });
     this.#send();
   }
 
@@ -160,7 +157,7 @@ export class GroupCommit {
     const group: Append[] = [];
     const passed = new Set<string>();
     let [allEvents, allBytes] = [0, 0];
-    const fits = ({ party: [organization], events, bytes }: Append): boolean => {
+    const fits = ({ organization, events, bytes }: Append): boolean => {
       if (passed.has(organization)) return false;
       const isUnderWay = events.some(({ key }) => key !== undefined && this.#flying.has(key));
       const isTooMuch = allEvents + events.length > GROUP_EVENTS || allBytes + bytes > GROUP_BYTES;

@@ -2,20 +2,12 @@
  * The connection to PostgreSQL: a pool for short statements, a small pool for searches, transactions, time
  * limits, and errors as the service reports them.
  */
-import { HOUR_MS } from "../../core/clock.ts";
-import { Unavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { Turns, type Asker } from "../../core/turns.ts";
-import { CANCELED, codeOf, isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
-import {
-  LimitedPool,
-  loadDriver,
-  WAIT_MS,
-  type Driver,
-  type FailOvers,
-  type PoolClient,
-} from "./pool.ts";
+import { isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
+import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
 import { repeatedly } from "./repeat.ts";
+import { Searches, turnOf } from "./searches.ts";
 
 /** A statement with its values. A named statement is prepared once on each connection. */
 type Statement = readonly [text: string, values?: readonly unknown[], name?: string];
@@ -47,13 +39,11 @@ export interface DatabaseOptions {
   readonly isReadOnly?: boolean;
 }
 
-/** The time limits of a short statement and of a search, in milliseconds. */
+/** The time limit of a short statement in milliseconds. */
 const STATEMENT_MS = 10_000;
-const SEARCH_MS = 30_000;
 
 /** The most requests that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 2_000;
-const MAX_WAITING_SEARCHES = 100;
 const TOO_MANY_CHANGES = "Too many changes are waiting for the database: try again";
 
 /** A PostgreSQL database. */
@@ -61,7 +51,7 @@ export class Database implements Statements {
   readonly #driver: Driver;
   readonly #failOvers: FailOvers = { count: 0 };
   readonly #pool: LimitedPool;
-  readonly #searches: LimitedPool;
+  readonly #searches: Searches;
   /**
    * The turns of clients' transactions. Those of one organization wait for each other's locks, each with a
    * connection. Without turns, a burst of them would take every connection, and all other requests would wait.
@@ -74,7 +64,7 @@ export class Database implements Statements {
     const shape = { driver, url, log, isReadOnly, failOvers: this.#failOvers };
     this.#pool = new LimitedPool(shape, poolSize, STATEMENT_MS, MAX_WAITING);
     const searches = Math.max(1, Math.floor(poolSize / 4));
-    this.#searches = new LimitedPool(shape, searches, SEARCH_MS, MAX_WAITING_SEARCHES);
+    this.#searches = new Searches(shape, searches, (processId) => this.#cancel(processId));
     const atOnce = Math.max(1, Math.floor(poolSize / 2));
     const limits = { atOnce, atOnceOfOne: 1, waiting: MAX_WAITING, areShort: true } as const;
     this.#changes = new Turns(limits, TOO_MANY_CHANGES);
@@ -101,7 +91,7 @@ export class Database implements Statements {
     asker: Asker | undefined,
     ...statement: Statement
   ): Promise<readonly Row[]> {
-    const endTurn = asker && (await this.#turnOf(asker));
+    const endTurn = asker && (await turnOf(this.#changes, asker, TOO_MANY_CHANGES));
     try {
       return await this.query<Row>(...statement);
     } finally {
@@ -124,35 +114,23 @@ export class Database implements Statements {
     });
   }
 
-  /** Runs a query that may take long, on the connections for searches; `signal` cancels it. */
+  /**
+   * Runs a query that may take long, on the connections for searches, which organizations share; `signal` cancels it.
+   *
+   * @param values the first is the organization
+   */
   search<Row extends object>(
     text: string,
     values: readonly unknown[],
     signal?: AbortSignal,
   ): Promise<readonly Row[]> {
-    return this.#searches.use(async (client) => {
-      signal?.throwIfAborted();
-      let canceled: Promise<void> | undefined;
-      const cancel = (): void => void (canceled = this.#cancel(client));
-      signal?.addEventListener("abort", cancel, { once: true });
-      try {
-        return rowsOf<Row>(await ask(client, text, values));
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (codeOf(error) !== CANCELED) throw error;
-        const message = `The search took over ${SEARCH_MS / 1_000} s: narrow it, such as by from and to`;
-        throw Object.assign(new Unavailable(message, 1), { cause: error });
-      } finally {
-        signal?.removeEventListener("abort", cancel);
-        await canceled; // otherwise it could cancel the next search on this connection
-      }
-    }, signal);
+    const search = async (client: PoolClient) => rowsOf<Row>(await ask(client, text, values));
+    return this.#searches.run(String(values[0]), search, signal);
   }
 
   /** Runs statements without parameters as one transaction that may take an hour. */
-  async maintain(text: string): Promise<void> {
-    const query = { text: `SET LOCAL statement_timeout = 0; ${text}`, query_timeout: HOUR_MS };
-    await this.#searches.use((client) => client.query(query));
+  maintain(text: string): Promise<void> {
+    return this.#searches.maintain(text);
   }
 
   /**
@@ -161,7 +139,7 @@ export class Database implements Statements {
    * @param asker waits for its turn first
    */
   async begin(asker?: Asker): Promise<Transaction> {
-    const endTurn = asker && (await this.#turnOf(asker));
+    const endTurn = asker && (await turnOf(this.#changes, asker, TOO_MANY_CHANGES));
     let client: PoolClient;
     try {
       await asker?.recheck?.();
@@ -243,24 +221,12 @@ export class Database implements Statements {
     await Promise.all([this.#pool.close(), this.#searches.close()]);
   }
 
-  /** Waits for a client's turn, as long as a request waits for a connection. The result ends the turn. */
-  async #turnOf({ party, gone }: Asker): Promise<() => void> {
-    const late = AbortSignal.timeout(WAIT_MS);
-    const ends = gone === undefined ? late : AbortSignal.any([gone, late]);
-    try {
-      return await this.#changes.wait(party, ends);
-    } catch (error) {
-      throw error === late.reason ? new Unavailable(TOO_MANY_CHANGES, 1) : error;
-    }
-  }
-
   #isRefusedByServer(error: unknown): boolean {
     return error instanceof this.#driver.DatabaseError && !isBroken(error, this.#driver);
   }
 
-  async #cancel(client: PoolClient): Promise<void> {
-    const { processID } = client as PoolClient & { readonly processID: number | null };
-    await this.query("SELECT pg_cancel_backend($1)", [processID]).catch(() => undefined);
+  async #cancel(processId: number | null): Promise<void> {
+    await this.query("SELECT pg_cancel_backend($1)", [processId]).catch(() => undefined);
   }
 }
 

@@ -1,0 +1,39 @@
+/** How organizations share the connections for searches. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+
+const skip = withoutPostgres;
+
+for (const poolSize of [1, 10]) {
+  test(
+    `slow searches of one organization leave a connection to the others (${poolSize})`,
+    { skip },
+    async (t) => {
+      const database = await openDatabase(await createDatabase("empty"), poolSize);
+      t.after(() => database.close());
+      const leaving = new AbortController();
+      const slow = Array.from({ length: 6 }, () =>
+        database.search("SELECT pg_sleep(60), $1::text", ["noisy"], leaving.signal),
+      );
+      const ended = Promise.allSettled(slow);
+      const running = async (): Promise<number> => {
+        const [active] = await database.query<{ n: number }>(
+          `SELECT count(*) AS n FROM pg_stat_activity
+            WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`,
+        );
+        return active?.n ?? 0;
+      };
+      const most = Math.max(1, Math.floor(poolSize / 4));
+      while ((await running()) < most) await setImmediate();
+      for (const organization of ["quiet", "other"]) {
+        const found = await database.search("SELECT $1::text AS name", [organization]);
+        assert.deepEqual(found, [{ name: organization }]);
+      }
+      assert.equal(await running(), most);
+      leaving.abort(new Error("left"));
+      for (const { status } of await ended) assert.equal(status, "rejected");
+    },
+  );
+}

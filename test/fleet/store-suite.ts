@@ -329,6 +329,9 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await named("constructor:yes", "env:production"), []);
     assert.deepEqual(await named("env:staging", "env:production"), []);
     assert.deepEqual(await named("toString:yes"), []);
+    for (const odd of ["env:\0", "env:staging\0", "\0:staging"]) {
+      assert.deepEqual(await named(odd), []);
+    }
     assert.deepEqual(await store.labels("default", "a"), labels);
     assert.equal(await store.labels("default", "c"), undefined);
     assert.equal(await store.labels("default", "nobody"), undefined);

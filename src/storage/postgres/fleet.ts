@@ -226,7 +226,9 @@ function conditionOf(query: FleetQuery, values: Values): string {
   }
   if (version) parts.push(`policy_version = ${values.add(toText(version))}`);
   for (const wanted of label ?? []) {
-    parts.push(`labels @> ${values.add(JSON.stringify(labelOf(wanted)))}::jsonb`);
+    const labels = JSON.stringify(labelOf(wanted));
+    // A label has no control characters, and `jsonb` cannot contain U+0000.
+    parts.push(wanted.includes("\0") ? "false" : `labels @> ${values.add(labels)}::jsonb`);
   }
   if (drifted) {
     const isDrifted = driftCondition(query, now, values);

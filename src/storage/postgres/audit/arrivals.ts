@@ -6,6 +6,7 @@
 import type { Arrival, AuditFilter, AuditTail } from "../../../audit/store.ts";
 import { streamPosition } from "../../../audit/positions.ts";
 import { clearTimeout, setTimeout } from "../../../core/timers.ts";
+import { Turns } from "../../../core/turns.ts";
 import type { Database, Statements } from "../database.ts";
 import { readPortion } from "./portions.ts";
 
@@ -13,6 +14,13 @@ const ASK_EVERY_MS = 200;
 const READ = { rows: 256, bytes: 64 << 10 };
 /** Larger ranges of rows are read as searches, which may take longer. */
 const MANY_ROWS = 10_000;
+
+/**
+ * The reads of streams that run at a time. A filter may have to look through long texts for a long text: with a read for
+ * each of the 100 streams of one client, every other request waited some seconds for a connection. Those that wait are no
+ * more than the streams.
+ */
+const READS = { atOnce: 2, atOnceOfOne: 1, waiting: Infinity, areShort: true } as const;
 
 interface Found {
   readonly row: number;
@@ -25,12 +33,20 @@ interface Waiting {
   readonly wakes: Set<() => void>;
 }
 
+/** A read under way for some streams. It ends when all of them have left. */
+interface SharedRead {
+  readonly found: Promise<readonly Found[]>;
+  readonly left: AbortController;
+  streams: number;
+}
+
 /** Wakes the streams of this server when events were stored. */
 export class Arrivals {
   readonly #database: Database;
   readonly #waiting = new Map<string, Waiting>();
   /** Reads under way. */
-  readonly #reads = new Map<string, Promise<readonly Found[]>>();
+  readonly #reads = new Map<string, SharedRead>();
+  readonly #turns = new Turns(READS);
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
   #isClosed = false;
@@ -81,7 +97,8 @@ export class Arrivals {
           await new Promise<void>((resolve) => (wake.up = resolve));
           continue;
         }
-        const found = await this.#readShared(organization, filter, at, last);
+        const found = await this.#readShared(organization, filter, at, last, signal);
+        if (found === undefined) return;
         for (const { row, json } of found) {
           if (signal.aborted) return;
           yield { position: streamPosition(row), json };
@@ -95,17 +112,52 @@ export class Arrivals {
     }
   }
 
-  /** Reads events once for all streams that wait for the same rows. */
-  #readShared(
+  /** Reads events once for all streams that wait for the same rows; `undefined` if `signal` aborts first. */
+  async #readShared(
     organization: string,
     filter: AuditFilter,
     after: number,
     last: number,
-  ): Promise<readonly Found[]> {
+    signal: AbortSignal,
+  ): Promise<readonly Found[] | undefined> {
     const key = JSON.stringify([organization, filter, after, last]);
-    const reading = this.#reads.get(key) ?? this.#read(organization, filter, after, last);
-    this.#reads.set(key, reading);
-    return reading.finally(() => this.#reads.delete(key));
+    const read = this.#reads.get(key) ?? this.#begin(key, organization, filter, after, last);
+    read.streams++;
+    const leave = (): void => {
+      if (--read.streams > 0) return;
+      this.#forget(key, read);
+      read.left.abort();
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await read.found;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return undefined;
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  #begin(
+    key: string,
+    organization: string,
+    filter: AuditFilter,
+    after: number,
+    last: number,
+  ): SharedRead {
+    const left = new AbortController();
+    const asker = { party: [organization], gone: left.signal };
+    const found = this.#turns
+      .run(asker, () => this.#read(organization, filter, after, last))
+      .finally(() => this.#forget(key, read));
+    const read: SharedRead = { found, left, streams: 0 };
+    this.#reads.set(key, read);
+    return read;
+  }
+
+  #forget(key: string, read: SharedRead): void {
+    if (this.#reads.get(key) === read) this.#reads.delete(key);
   }
 
   /** Reads the newest row numbers, at intervals while streams wait. */

@@ -1,0 +1,77 @@
+/** How streams share the database. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { Database } from "../../../src/storage/postgres/database.ts";
+import { Arrivals } from "../../../src/storage/postgres/audit/arrivals.ts";
+
+/** Streams over a database whose reads end when `end` is called. */
+function open() {
+  const reading: { readonly organization: string; readonly end: () => void }[] = [];
+  const database = {
+    query: (_: string, [organization]: readonly unknown[]) =>
+      typeof organization !== "string"
+        ? Promise.resolve([])
+        : new Promise((resolve) => {
+            const read = {
+              organization,
+              end: () => {
+                reading.splice(reading.indexOf(read), 1);
+                resolve([]);
+              },
+            };
+            reading.push(read);
+          }),
+  } as unknown as Database;
+  const arrivals = new Arrivals(database);
+  const leaving = new AbortController();
+  const follow = async (organization: string, q: string, signal: AbortSignal): Promise<void> => {
+    const tail = arrivals.tail(organization, { q }, 0);
+    for await (const arrival of tail.arrivals(signal)) assert.fail(String(arrival.json));
+  };
+  const organizations = (): readonly string[] => reading.map(({ organization }) => organization);
+  return { arrivals, reading, organizations, follow, leaving };
+}
+
+test("the streams of one organization read one after another, beside those of others", async () => {
+  const { arrivals, reading, organizations, follow, leaving } = open();
+  const noisy = Array.from({ length: 20 }, (_, n) => follow("noisy", `${n}`, leaving.signal));
+  arrivals.grown("noisy", 1);
+  await setImmediate();
+  assert.deepEqual(organizations(), ["noisy"]);
+  const quiet = follow("quiet", "a", leaving.signal);
+  arrivals.grown("quiet", 1);
+  await setImmediate();
+  assert.deepEqual(organizations(), ["noisy", "quiet"]);
+  let reads = 0;
+  for (; reading.length > 0; reads++) {
+    assert.ok(organizations().filter((name) => name === "noisy").length <= 1);
+    reading.at(0)?.end();
+    await setImmediate();
+  }
+  assert.ok(reads >= 21, `${reads} reads`);
+  leaving.abort();
+  await Promise.all([...noisy, quiet]);
+});
+
+test("a read that waits ends with its streams", async () => {
+  const { arrivals, reading, organizations, follow, leaving } = open();
+  const staying = new AbortController();
+  const first = follow("noisy", "first", staying.signal);
+  arrivals.grown("noisy", 1);
+  await setImmediate();
+  const left = Array.from({ length: 20 }, (_, n) => follow("noisy", `${n}`, leaving.signal));
+  const last = follow("noisy", "last", staying.signal);
+  await setImmediate();
+  leaving.abort();
+  await Promise.all(left);
+  let reads = 0;
+  for (; reading.length > 0; reads++) {
+    assert.deepEqual(organizations(), ["noisy"]);
+    reading.at(0)?.end();
+    await setImmediate();
+  }
+  assert.ok(reads >= 2 && reads <= 6, `${reads} reads`);
+  staying.abort();
+  await Promise.all([first, last]);
+});

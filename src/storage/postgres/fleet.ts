@@ -82,10 +82,11 @@ export class PostgresFleet implements FleetStore {
     const values = new Values(organization);
     const where = conditionOf(query, values);
     // Only the answer shows that the database has looked: until then, a report on another connection may overtake.
-    const listed = await this.#database.query<Seen>(
-      `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
-      values.all,
-    );
+    const text = `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`;
+    // Runtimes choose their texts: to look for a text in those of 2,000 took two seconds.
+    const listed = await (query.q
+      ? this.#database.search<Seen>(text, values.all)
+      : this.#database.query<Seen>(text, values.all));
     return this.#slicesOf(organization, listed);
   }
 

@@ -32,7 +32,7 @@ export const eventRoutes = [
     refuses: [404, 500],
     async handle({ organization, params, query }, { audit }: Needs) {
       const reporter = query.reported_by;
-      const events = await audit.withId(organization, params.id);
+      const events = await audit.withId(organization, params.id.trim());
       const found = events.find(
         (event) => reporter === undefined || reporterOf(event) === reporter,
       );

@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
+import { pathSegment } from "../core/path-segment.ts";
 import { printableLines } from "../core/printable.ts";
 import { signerOf, vkeyOf } from "../proof/note.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
@@ -152,7 +153,7 @@ async function fetchProven(
     throw new UsageError(`--${name}: not with --url, which reads the audit log of its credential`);
   }
   const service = serviceOf(source.url, terminal, "runtime");
-  const path = `/audit/${encodeURIComponent(wanted)}`;
+  const path = `/audit/${pathSegment(wanted)}`;
   const read = async (own: string): Promise<string> => succeeded(await service.get(own)).text;
   const proof = await read(`${path}/proof`);
   return { line: Buffer.from(await read(path)), proof };

@@ -135,7 +135,8 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
       replies: { 200: BINARY },
       refuses: [404, 409, 500],
       async handle({ organization, params }, needs: Needs) {
-        return text(200, BINARY, await logsOf(needs).proof({ organization, log }, params.id));
+        const proof = await logsOf(needs).proof({ organization, log }, params.id.trim());
+        return text(200, BINARY, proof);
       },
     }),
     // The number of a tile has one part for three digits, and the width of a partial one is another.

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { pathSegment } from "../../src/core/path-segment.ts";
 import type { Answer } from "../support/client.ts";
 import { ADMIN, ADMIN_SETTINGS, start, type App } from "../support/start.ts";
 
@@ -99,6 +100,7 @@ test("an id may be any path segment, and only GET is answered there", async (t) 
   for (const id of ["export-tickets", "a/b?c#d%", "..", "{id}"]) {
     await own.post(AUDIT, { id, command: "ls" });
     assert.equal((await own.get(`${AUDIT}/${encodeURIComponent(id)}`)).body.id, id);
+    assert.equal((await own.get(`${AUDIT}/${pathSegment(id)}`)).body.id, id);
   }
   const refused = await own.post(`${AUDIT}/e1`, {});
   assert.equal(refused.status, 405);

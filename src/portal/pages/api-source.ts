@@ -1,5 +1,6 @@
 import type { AuditEvent, Histogram } from "../../audit/schema.ts";
 import type { Capability } from "../../catalog/schema.ts";
+import { pathSegment } from "../../core/path-segment.ts";
 import type { ApiKey } from "../../keys/schema.ts";
 import type { Organization } from "../../organizations/schema.ts";
 import type { PolicySummary } from "../../policies/schema.ts";
@@ -37,7 +38,7 @@ export function apiSource(read: ReadApi): PageSource {
     page: (query, limit, cursor) => read("/audit", { ...query, limit, cursor }),
     histogram: async (query, interval) =>
       countedOf(await read<Histogram>("/audit/histogram", { ...query, interval })),
-    event: async (id) => ({ event: await read<AuditEvent>(`/audit/${encodeURIComponent(id)}`) }),
+    event: async (id) => ({ event: await read<AuditEvent>(`/audit/${pathSegment(id)}`) }),
     providers: async () =>
       (await read<{ readonly providers: readonly string[] }>("/provider-names")).providers,
     problemOf(error) {

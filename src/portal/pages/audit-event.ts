@@ -6,6 +6,7 @@ import {
 } from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import { MINUTE_MS } from "../../core/clock.ts";
+import { pathSegment } from "../../core/path-segment.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
@@ -102,9 +103,7 @@ export function auditEventPanel({
 function cutNotice({ id }: AuditEvent, apiUrl: string): Html {
   return html`<p class="notice">
     Long texts of this event end in “…” here.
-    <a href="${apiPath({ apiUrl })}/audit/${encodeURIComponent(id)}"
-      >Show the whole event as JSON</a
-    >
+    <a href="${apiPath({ apiUrl })}/audit/${pathSegment(id)}">Show the whole event as JSON</a>
   </p>`;
 }
 

@@ -1,3 +1,4 @@
+import { pathSegment } from "../../core/path-segment.ts";
 import { html, type Html } from "../html.ts";
 
 /** Says what a proof is for, after the link that downloads it. */
@@ -6,7 +7,7 @@ export const PROOF_WORDS =
 
 /** The path of an event's proof below the prefix. */
 export function proofPath(id: string): string {
-  return `/audit/${encodeURIComponent(id)}/proof`;
+  return `/audit/${pathSegment(id)}/proof`;
 }
 
 /** The name of the file that a proof is saved as. */

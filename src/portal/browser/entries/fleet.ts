@@ -1,4 +1,5 @@
 import "../frame.ts";
+import { pathSegment } from "../../../core/path-segment.ts";
 import { html } from "../../html.ts";
 import { pageLink } from "../../page-link.ts";
 import { fleet } from "../../pages/fleet.ts";
@@ -32,7 +33,7 @@ function askToForget(name: string): void {
     confirm: "Forget",
     isDangerous: true,
     async run() {
-      await call("DELETE", `/fleet/${encodeURIComponent(name)}`);
+      await call("DELETE", `/fleet/${pathSegment(name)}`);
       toast(`${name} is forgotten`);
       await page.refresh();
     },

@@ -1,0 +1,26 @@
+import { after } from "node:test";
+import type { Page } from "playwright-core";
+import { browserTest, visit } from "../../support/browser.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
+
+const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
+
+async function signIn(page: Page): Promise<void> {
+  await page.waitForURL("**/portal/sign-in");
+  await page.getByLabel("Email").fill(ADMIN.email);
+  await page.getByLabel("Password").fill(ADMIN.password);
+  await page.keyboard.press("Enter");
+}
+
+browserTest("an event and a runtime are found by names that URLs take for steps", async (t) => {
+  await app.post("/api/public/audit", { id: "..", command: "wagon-7" });
+  await app.post("/api/public/fleet/heartbeat", { name: ".." });
+  const { page } = await visit(t, `${app.url}/portal/audit?event=..`, {}, [401]);
+  await signIn(page);
+  await page.getByRole("region", { name: "Command" }).getByText("wagon-7").waitFor();
+  await page.goto(`${app.url}/portal/fleet`);
+  await page.getByRole("button", { name: /Forget/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
+  await page.getByText(".. is forgotten").waitFor();
+  await page.getByText("No runtimes yet").waitFor();
+});

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { Page } from "playwright-core";
 import { browserTest, visit } from "../../support/browser.ts";
@@ -24,3 +25,16 @@ browserTest("an event and a runtime are found by names that URLs take for steps"
   await page.getByText(".. is forgotten").waitFor();
   await page.getByText("No runtimes yet").waitFor();
 });
+
+browserTest(
+  "an organization is renamed from its whole name, invisible characters too",
+  async (t) => {
+    const admin = await app.asUser(ADMIN);
+    const name = "Acme \u202eRailways";
+    await app.patch("/api/v1/organizations/default", { name }, admin);
+    const { page } = await visit(t, `${app.url}/portal/access/organizations`);
+    await signIn(page);
+    await page.getByRole("button", { name: /^Rename/ }).click();
+    assert.equal(await page.getByRole("dialog").getByLabel("Name").inputValue(), name);
+  },
+);

@@ -9,7 +9,18 @@ import { serveButtons, serveForm, textOf } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
-const page = keepFresh(organizations, 60_000);
+let listed: readonly Organization[] = [];
+
+const page = keepFresh(
+  {
+    ...organizations,
+    render(model) {
+      ({ organizations: listed } = model);
+      return organizations.render(model);
+    },
+  },
+  60_000,
+);
 
 serveForm("[data-add=organization]", async (data) => {
   const { name } = await call<Organization>("POST", "/organizations", {
@@ -24,16 +35,19 @@ serveForm("[data-add=organization]", async (data) => {
   await page.refresh();
 });
 
-serveButtons("rename", (id) => {
-  const name = document.querySelector(`[data-rename="${CSS.escape(id)}"]`)?.closest("tr")
-    ?.firstElementChild?.firstChild?.textContent;
+serveButtons("rename", (id) => void askToRename(id));
+
+async function askToRename(id: string): Promise<void> {
+  if (listed.length === 0) await page.refresh();
+  const organization = listed.find((one) => one.id === id);
+  if (!organization) return toast("This organization does not exist any more");
   ask({
     title: "Rename the organization",
     body: html`${textField({
       id: "rename",
       name: "name",
       label: "Name",
-      value: name ?? "",
+      value: organization.name,
       maxLength: 256,
       hint: "Its id stays",
     })}`,
@@ -45,4 +59,4 @@ serveButtons("rename", (id) => {
       await page.refresh();
     },
   });
-});
+}

@@ -1,6 +1,7 @@
 import { html, type Html } from "../html.ts";
 import { parsed } from "./markup.ts";
 import { sendOnce } from "./send-once.ts";
+import { restoreTypedIn, type TypedValues } from "./typed.ts";
 
 /** A dialog that asks the reader to confirm an action. */
 export interface Confirmation {
@@ -32,8 +33,19 @@ export function openDialog(content: Html, className = ""): HTMLDialogElement {
   return dialog;
 }
 
-/** Asks for a confirmation. Escape and Cancel close the dialog without a change. */
-export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirmation): void {
+/**
+ * Asks for a confirmation. Escape and Cancel close the dialog without a change.
+ *
+ * @returns the values that the reader had typed here before the session ended; `undefined` without any
+ */
+export function ask({
+  title,
+  body,
+  confirm,
+  isDangerous,
+  isWide,
+  run,
+}: Confirmation): TypedValues | undefined {
   const content = html`<form method="post">
     <h2 id="dialog-title">${title}</h2>
     ${body}
@@ -54,7 +66,9 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirma
       dialog.close();
     });
   });
+  const typed = restoreTypedIn(dialog);
   // Without a field the focus is on Cancel, so that Enter alone does not confirm. The inputs that unfold a difference
   // have no name: they are skipped, because Enter would confirm there too.
   (dialog.querySelector<HTMLElement>("input[name], select, textarea") ?? cancel)?.focus();
+  return typed;
 }

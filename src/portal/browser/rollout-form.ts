@@ -9,6 +9,7 @@ import { call, pageSource } from "./api.ts";
 import { ask } from "./dialog.ts";
 import { pageContext } from "./live.ts";
 import { parsed } from "./markup.ts";
+import { fillTyped, type TypedValues } from "./typed.ts";
 
 type Stage = RolloutDraft["stages"][number];
 
@@ -55,10 +56,11 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
     ...(labels.has(STAGING) ? ({ who: "labels", value: STAGING } as const) : { value: "5" }),
     ...(!isDemo && { hold: FIRST_HOLD }),
   };
-  let number = 0;
+  const defaults = [first, { ...next, value: "25" }, next];
+  let number = defaults.length;
   let stored: string | undefined;
-  const stage = (fields: StageFields): Html => stageFields(fields, ++number);
-  ask({
+  const stage = (n: number): Html => stageFields(defaults[n - 1] ?? next, n);
+  const typed = ask({
     title,
     body: html`${body}
       <p class="faint small">
@@ -67,7 +69,7 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
         commands. The last stage makes the version active.
         ${known.length > 0 ? html`Labels in the fleet: ${known.join(", ")}.` : undefined}
       </p>
-      <div data-stages>${stage(first)} ${stage({ ...next, value: "25" })} ${stage(next)}</div>
+      <div data-stages>${defaults.map((_, i) => stage(i + 1))}</div>
       <button type="button" data-add>Add a stage</button>
       ${choice({
         ...{ id: "on_breach", label: "When a gate is breached" },
@@ -84,10 +86,24 @@ export async function askToRollOut({ title, body, version }: RollingOut): Promis
     },
   });
   const list = document.querySelector("dialog [data-stages]");
+  const kept = typed && keptStages(typed);
+  if (list && typed && kept && kept.length > 0) {
+    list.replaceChildren(parsed(html`${kept.map(stage)}`));
+    fillTyped(typed);
+    number = Math.max(number, ...kept);
+  }
   list?.parentElement?.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element)) return;
-    if (target.matches("[data-add]")) list.append(parsed(stage(next)));
+    if (target.matches("[data-add]")) list.append(parsed(stage(++number)));
     if (target.matches("[data-remove]")) target.closest("fieldset")?.remove();
+  });
+}
+
+/** The numbers of the stages in values that were kept: each has a choice, which is always kept. */
+function keptStages(typed: TypedValues): readonly number[] {
+  return Object.keys(typed).flatMap((id) => {
+    const [, number] = /^who-(\d+)$/.exec(id) ?? [];
+    return number === undefined ? [] : [Number(number)];
   });
 }
 

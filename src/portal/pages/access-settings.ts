@@ -29,6 +29,11 @@ export function keyFieldId(number: number): string {
   return number === 0 ? "setting-key" : `setting-key-${number + 1}`;
 }
 
+/** The id of the value field of a pair in the form; pairs are counted from 0. */
+export function valueFieldId(number: number): string {
+  return number === 0 ? "setting-value" : `setting-value-${number + 1}`;
+}
+
 /** Renders the key-value pairs of the organization and the settings of the deployment. */
 export function renderSettings(model: SettingsModel): Html {
   const { answer, pairs = 1 } = model;
@@ -57,7 +62,7 @@ export function renderSettings(model: SettingsModel): Html {
 
 function pairFields(number: number): Html {
   const ordinal = number === 0 ? "" : ` ${number + 1}`;
-  const id = number === 0 ? "setting-value" : `setting-value-${number + 1}`;
+  const id = valueFieldId(number);
   return html`<div class="pair">
     ${textField({ id: keyFieldId(number), name: "key", label: `Key${ordinal}`, placeholder: "support.contact", maxLength: 128, isOptional: number > 0 })}
     <div class="field">

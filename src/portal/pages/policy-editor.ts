@@ -138,6 +138,7 @@ function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
               aria-autocomplete="list"
               aria-controls="words"
               data-search
+              data-kept
             >
 ${text}</textarea>
             <pre class="paint needs-modules" id="paint" aria-hidden="true">${painted}</pre>

@@ -94,6 +94,102 @@ browserTest("a session that the service rejects ends in all tabs, which lead bac
   await second.waitForURL("**/portal/audit?q=wagon");
 });
 
+browserTest("a dialog has what was typed into it before the session ended", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const admin = await own.asUser(ADMIN);
+  const yaml = "schema: signalbox/policy/v1\nrules: []";
+  await own.post("/api/v1/policies", { version: "v1", yaml }, admin);
+  const { page } = await visit(t, `${own.url}/portal/policies/new`, {}, [401]);
+  const dialog = page.getByRole("dialog");
+  const field = (name: string) => dialog.getByLabel(name, { exact: true });
+  const stage = (number: number) => dialog.getByRole("group", { name: `Stage ${number}` });
+  const endSession = async (button: string): Promise<void> => {
+    own.advance(25 * 3_600_000);
+    await dialog.getByRole("button", { name: button }).click();
+    await page.getByText("Your session has ended").waitFor();
+    await signIn(page);
+  };
+  await signIn(page);
+  await page.getByText("Valid, without a change").waitFor();
+  await page.getByRole("textbox", { name: "Policy document" }).fill(`${yaml}\n# mine`);
+  await page.getByLabel("Commands, one in each line").fill("git push --force");
+  await page.getByRole("button", { name: "Review and publish…" }).click();
+  await field("Version name").fill("mine");
+  await field("What it is about").fill("Typed for minutes");
+  await endSession("Publish and activate");
+  await page.getByRole("button", { name: "Review and publish…" }).click();
+  assert.equal(await field("Version name").inputValue(), "mine");
+  assert.equal(await field("What it is about").inputValue(), "Typed for minutes");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(
+    await page.getByLabel("Commands, one in each line").inputValue(),
+    "git push --force",
+  );
+  await page.getByRole("button", { name: "Review and publish…" }).click();
+  assert.equal(await field("What it is about").inputValue(), "");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  await page.getByRole("button", { name: "Store and roll out…" }).click();
+  await stage(2).getByRole("button", { name: "Remove" }).click();
+  await stage(1).getByLabel("Hold, in minutes").fill("77");
+  await dialog.getByRole("button", { name: "Add a stage" }).click();
+  await stage(4).getByLabel("Runtimes", { exact: true }).selectOption("names");
+  await stage(4).getByLabel("Labels, percentage or names").fill("build-1, build-2");
+  await endSession("Begin the rollout");
+  await page.getByRole("button", { name: "Store and roll out…" }).click();
+  await stage(4).waitFor();
+  assert.equal(await dialog.getByRole("group").count(), 3);
+  assert.equal(await stage(1).getByLabel("Hold, in minutes").inputValue(), "77");
+  assert.equal(
+    await stage(4).getByLabel("Labels, percentage or names").inputValue(),
+    "build-1, build-2",
+  );
+  assert.equal(await stage(4).getByLabel("Runtimes", { exact: true }).inputValue(), "names");
+  await dialog.getByRole("button", { name: "Add a stage" }).click();
+  await stage(5).waitFor();
+});
+
+browserTest("all pairs of the settings form are there again after a sign-in", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const { page } = await visit(t, `${own.url}/portal/access/settings`, {}, [401]);
+  await signIn(page);
+  await page.getByLabel("Key", { exact: true }).fill("first");
+  await page.getByRole("button", { name: /another/i }).click();
+  await page.getByLabel("Value 2").fill("two\nlines");
+  own.advance(25 * 3_600_000);
+  await page.getByLabel("Key 2").fill("second");
+  await page.keyboard.press("Enter");
+  await page.getByText("Your session has ended").waitFor();
+  await signIn(page);
+  await page.getByText("No settings yet").waitFor();
+  assert.equal(await page.getByLabel("Key", { exact: true }).inputValue(), "first");
+  assert.equal(await page.getByLabel("Key 2").inputValue(), "second");
+  assert.equal(await page.getByLabel("Value 2").inputValue(), "two\nlines");
+});
+
+browserTest("a dialog about another thing does not get what was typed", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const admin = await own.asUser(ADMIN);
+  for (const email of ["otto@example.com", "vera@example.com"])
+    await own.createUser({ email, name: email, role: "viewer" }, admin);
+  const { page } = await visit(t, `${own.url}/portal/access/users`, {}, [401]);
+  const edit = (email: string) =>
+    page.getByRole("row", { name: email }).getByRole("button", { name: /^Edit/ }).click();
+  const name = page.getByRole("dialog").getByLabel("Name", { exact: true });
+  await signIn(page);
+  await edit("otto@example.com");
+  await name.fill("Otto");
+  own.advance(25 * 3_600_000);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Your session has ended").waitFor();
+  await signIn(page);
+  await edit("vera@example.com");
+  assert.equal(await name.inputValue(), "vera@example.com");
+  await page.keyboard.press("Escape");
+  await edit("otto@example.com");
+  assert.equal(await name.inputValue(), "Otto");
+});
+
 browserTest("the sign-in page is bare, and a signed-in reader is led on", async (t) => {
   const { page } = await visit(t, `${app.url}/portal/sign-in`);
   assert.equal(await page.getByRole("navigation").count(), 0);

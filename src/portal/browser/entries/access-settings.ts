@@ -1,17 +1,27 @@
 import "../frame.ts";
 import type { Setting, Settings } from "../../../settings/schema.ts";
 import { html } from "../../html.ts";
-import { keyFieldId, organizationSettings, renderSettings } from "../../pages/access-settings.ts";
+import {
+  keyFieldId,
+  organizationSettings,
+  renderSettings,
+  valueFieldId,
+} from "../../pages/access-settings.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
+import { typedHere } from "../typed.ts";
 
 const MOST_PAIRS = 20;
 
-/** The number of pairs in the form. */
+/** The number of pairs in the form: those that were typed before the session ended, and at least one. */
 let pairs = 1;
+for (let number = 1; number < MOST_PAIRS; number++) {
+  const ids = [keyFieldId(number), valueFieldId(number)];
+  if (ids.some((id) => typedHere()[id] !== undefined)) pairs = number + 1;
+}
 
 const page = keepFresh(
   { ...organizationSettings, render: (model) => renderSettings({ ...model, pairs }) },

@@ -32,6 +32,7 @@ import { serveSimulator } from "../policy-simulator.ts";
 import { showProblem } from "../retry.ts";
 import { learnRole } from "../role.ts";
 import { toast } from "../toast.ts";
+import { restoreTyped } from "../typed.ts";
 
 const PAUSE_MS = 300;
 
@@ -257,6 +258,7 @@ async function start(): Promise<void> {
     show(policyEditor.render(model));
     paint = undefined;
   }
+  restoreTyped();
   await serve(model, paint ?? paintText());
 }
 

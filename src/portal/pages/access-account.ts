@@ -42,7 +42,7 @@ function signedIn({ email, name, role, organization_id: organization }: User): H
     name: "password",
     title: "Change your password",
     hint: html`<p class="faint">
-      It ends every other session of yours: other tabs and tools have to sign in again.
+      It ends every other session of yours: other browsers and tools have to sign in again.
     </p>`,
     fields: html`${textField({ id: "password-current", name: "current", label: "Current password", type: "password", autocomplete: "current-password" })}
     ${newPasswordField("password-new", "password", "New password")}

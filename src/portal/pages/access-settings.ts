@@ -50,7 +50,8 @@ export function renderSettings(model: SettingsModel): Html {
       ? noSettings(model)
       : accessTable(["Key", "Value"], settings, (pair) => row(pair, model), settings.length);
   const aside = html`<span class="faint small"
-    >Stored for other programs; they do not change the service</span
+    >Stored for other programs. The service itself reads only those that begin with
+    <code>audit.redact</code>: what it takes out of commands as a secret</span
   >`;
   return accessFrame(
     "settings",

@@ -207,6 +207,17 @@ browserTest("settings, organizations and the user's own password are changed", a
   ]);
   assert.equal(await page.getByLabel("Key 2", { exact: true }).count(), 0);
   await visited.checkUnbroken();
+  await page.getByLabel("Key", { exact: true }).fill("audit.redact.names");
+  await page.getByLabel("Value", { exact: true }).fill("wagon_code");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Remove audit.redact.names" }).click();
+  const removal = page.getByRole("dialog");
+  await removal.getByText("what only it names as a secret is stored").waitFor();
+  await removal.getByRole("button", { name: "Remove" }).click();
+  await page.getByText("audit.redact.names is removed").waitFor();
+  await page.getByRole("button", { name: "Remove support" }).click();
+  assert.equal(await removal.getByText("secret").count(), 0);
+  await removal.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("link", { name: "Organizations" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Acme Railways");
   await page.getByLabel("First admin's email").fill("root@acme.example.com");

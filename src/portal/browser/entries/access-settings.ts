@@ -80,10 +80,15 @@ async function edit(key: string): Promise<void> {
   value.focus();
 }
 
+const UNREDACTED = html`<p>
+  From the next event on, what only it names as a secret is stored as it is.
+</p>`;
+
 serveButtons("remove", (key) => {
   ask({
     title: html`Remove ${key}?`,
-    body: html`<p>The activity keeps the value that it had.</p>`,
+    body: html`<p>The activity keeps the value that it had.</p>
+      ${key.startsWith("audit.redact.") ? UNREDACTED : undefined}`,
     confirm: "Remove",
     isDangerous: true,
     async run() {

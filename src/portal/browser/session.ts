@@ -4,16 +4,10 @@
  * the user signed out; a missing one that there was no session, or that the service rejected it.
  */
 import { leaveDraft } from "./left-drafts.ts";
-import { browserStorage, fromJson, tabStorage } from "./storage.ts";
+import { keptSession, SESSION, type UserSession } from "./kept-session.ts";
+import { browserStorage, tabStorage } from "./storage.ts";
 import { keepTyped } from "./typed.ts";
 
-/** A token and the email of its user. */
-export interface UserSession {
-  readonly token: string;
-  readonly email: string;
-}
-
-const SESSION = "signalbox.session";
 const RETURN = "signalbox.return";
 const ENDED = "signalbox.ended";
 /** The user to whom the storage of this tab belongs: a draft, typed texts, the page to return to. */
@@ -21,7 +15,7 @@ const OWNER = "signalbox.owner";
 const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
-let current = parsedSession(browserStorage.get(SESSION));
+let current = keptSession();
 own();
 /** Set by a sign-out: a request that fails afterwards must not keep anything of this page. */
 let isLeaving = false;
@@ -96,14 +90,13 @@ function leave(): void {
 
 /** Takes over a session that another tab began or ended. */
 function followOtherTab(): void {
-  const text = browserStorage.get(SESSION);
   const before = current;
-  current = parsedSession(text);
+  current = keptSession();
   own();
   if (current && location.pathname === SIGN_IN) goBack();
   else if (before?.email === current?.email) return;
   else if (current) location.reload();
-  else if (text === "") leave();
+  else if (browserStorage.get(SESSION) === "") leave();
   else endHere();
 }
 
@@ -140,10 +133,4 @@ export function goBack(): void {
   const path = /^#(\/.*)/.exec(location.hash)?.[1] ?? tabStorage.take(RETURN) ?? "/";
   const target = new URL(location.origin + path); // no path leads to another origin
   location.replace(target.pathname === SIGN_IN ? "/" : target);
-}
-
-function parsedSession(text: string | undefined): UserSession | undefined {
-  const found = fromJson<Partial<UserSession> | null>(text);
-  const { token, email } = found ?? {};
-  return typeof token === "string" && typeof email === "string" ? { token, email } : undefined;
 }

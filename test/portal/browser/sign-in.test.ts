@@ -167,6 +167,32 @@ browserTest("all pairs of the settings form are there again after a sign-in", as
   assert.equal(await page.getByLabel("Value 2").inputValue(), "two\nlines");
 });
 
+browserTest("the views that a user saved are not shown to the next one", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const admin = await own.asUser(ADMIN);
+  await own.createUser({ email: "otto@example.com", role: "viewer" }, admin);
+  const { page } = await visit(t, `${own.url}/portal/audit?executor=vera`, {}, [401]);
+  const views = page.locator("#views");
+  const saved = views.getByRole("link", { name: "vera" });
+  await signIn(page);
+  await page.waitForURL("**/portal/audit?executor=vera");
+  await views.locator("summary").click();
+  await views.getByRole("button", { name: "Save" }).click();
+  await saved.waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, "otto@example.com");
+  await page.waitForURL(`${own.url}/`);
+  await page.goto(`${own.url}/portal/audit`);
+  await views.locator("summary").click();
+  await views.getByText("No saved views yet").waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page);
+  await page.waitForURL(`${own.url}/`);
+  await page.goto(`${own.url}/portal/audit`);
+  await views.locator("summary").click();
+  await saved.waitFor();
+});
+
 browserTest("a dialog about another thing does not get what was typed", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const admin = await own.asUser(ADMIN);

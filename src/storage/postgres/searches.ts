@@ -85,10 +85,15 @@ export class Searches {
     return this.#inTurn(organization, search, signal);
   }
 
-  /** Runs statements without parameters as one transaction that may take an hour. */
+  /**
+   * Runs statements without parameters as one transaction that may take an hour. It waits for its turn without a limit,
+   * since what it waits for may be other maintenance.
+   */
   async maintain(text: string): Promise<void> {
     const query = { text: `SET LOCAL statement_timeout = 0; ${text}`, query_timeout: HOUR_MS };
-    await this.#inTurn(MAINTENANCE, (client) => client.query(query));
+    await this.#turns.run({ party: [MAINTENANCE] }, () =>
+      this.#pool.use((client) => client.query(query)),
+    );
   }
 
   close(): Promise<void> {

@@ -53,3 +53,15 @@ test("a list of runtimes by a text uses no connection of short statements", { sk
     await held.rollback();
   }
 });
+
+test("maintenance waits for other maintenance without a limit of time", { skip }, async (t) => {
+  const database = await openDatabase(await createDatabase("empty"), 1);
+  t.after(() => database.close());
+  t.mock.method(AbortSignal, "timeout", () => AbortSignal.abort(new Error("late")));
+  const hold = await database.begin();
+  await hold.run("SELECT pg_advisory_xact_lock(1)");
+  const first = database.maintain("SELECT pg_advisory_xact_lock(1)");
+  const second = database.maintain("SELECT 2");
+  await hold.rollback();
+  await Promise.all([first, second]);
+});

@@ -185,7 +185,7 @@ export const auditRoutes = [
         return later((settle) => {
           const store = ({ drafts, named }: Drafted): void => {
             const done = answering(settle, isBatch, drafts.length);
-            audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
+            audit.append(organization, drafts, done, named, quotas.auditBytes(surface), client);
           };
           if (drafting instanceof Promise) drafting.then(store, settle);
           else store(drafting);

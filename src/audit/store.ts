@@ -1,5 +1,6 @@
 import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
+import type { Party } from "../core/fair-share.ts";
 import type { Pieces } from "../core/pieces.ts";
 import type { ExactFilter, ExcludingFilter } from "./event-fields.ts";
 import type { FacetName, ValueCount } from "./facets.ts";
@@ -150,6 +151,11 @@ export interface AuditActivity {
   readonly byProvider: readonly (readonly [provider: string, events: number])[];
 }
 
+/** The client that sends events: surface, organization and network. */
+export interface Sender {
+  readonly party: Party;
+}
+
 /** Receives the stored events as JSON objects joined by commas, in the order sent, or the error. */
 export type Stored = (error: unknown, json?: string | Buffer) => void;
 
@@ -164,6 +170,7 @@ export interface AuditStore {
    * @param named a hint: the ids that the client chose. The store need not look up the other ids, since the
    *   service has just generated them. If absent, the client chose all ids
    * @param quota checked with the bytes of `usage`; without it there is no limit
+   * @param sender the client whose share of the store's room the events use
    */
   append(
     organization: string,
@@ -171,6 +178,7 @@ export interface AuditStore {
     stored: Stored,
     named?: ReadonlySet<string>,
     quota?: Quota,
+    sender?: Sender,
   ): void;
 
   /**

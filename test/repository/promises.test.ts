@@ -95,7 +95,7 @@ const said = [
   `works on; that wait | ${REDACTION_TRIALS.atOnce}, half of them for one user; ${REDACTION_TRIALS.waiting}, shared |`,
   `drafts of rules that read their events; that wait | ${DRAFT_READS.atOnce}; ${DRAFT_READS.waiting}, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
-  `for the database, each counted with ${EVENT_BYTES / KIB} KiB more | ${MOST_WAITING_BYTES / MIB} MiB, shared by organization |`,
+  `for the database, each counted with ${EVENT_BYTES / KIB} KiB more | ${MOST_WAITING_BYTES / MIB} MiB, shared |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on all of them, in bytes | ${MAX_WAITING_REQUESTS}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
   `| ${shared.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,

@@ -84,7 +84,7 @@ export const otlpRoutes = [
         if (drafts.length === 0) return answer(rejected);
         return later((settle) => {
           const done = (error: unknown) => settle(error, answer(rejected));
-          audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
+          audit.append(organization, drafts, done, named, quotas.auditBytes(surface), client);
         });
       };
       return isLarge ? largeBatches.run(client, take) : take();

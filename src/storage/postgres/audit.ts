@@ -84,13 +84,16 @@ export class PostgresAudit implements AuditStore {
     return this.#commits.figures;
   }
 
-  append(...[organization, events, stored, named, quota]: Parameters<AuditStore["append"]>): void {
+  append(...[organization, events, stored, ...more]: Parameters<AuditStore["append"]>): void {
+    const [named, quota, sender] = more;
     if (events.length === 0) return stored(null, "");
-    if (quota === undefined) return this.#commits.append(organization, events, stored, named);
+    const party = sender?.party ?? ["", organization];
+    const append = (): void => this.#commits.append(party, events, stored, named);
+    if (quota === undefined) return append();
     const size = this.#sizes.get(organization);
     const ask = (bytes: number): void => {
       const refusal = quota.refusal(bytes);
-      if (refusal === undefined) this.#commits.append(organization, events, stored, named);
+      if (refusal === undefined) append();
       else stored(refusal);
     };
     if (size !== undefined && systemStopwatch() - size.at < SIZE_AGE_MS) ask(size.bytes);

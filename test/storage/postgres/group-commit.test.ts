@@ -47,11 +47,16 @@ function open(): {
   };
 }
 
-function append(commit: GroupCommit, organization: string, count: number): Promise<void> {
+function append(
+  commit: GroupCommit,
+  organization: string,
+  count: number,
+  surface = "v1",
+): Promise<void> {
   const events = Array.from({ length: count }, (_, n) => eventOf(organization, `${n}`));
   return new Promise((resolve, reject) => {
     const stored = (error: unknown): void => (error === null ? resolve() : reject(error as Error));
-    commit.append(organization, events, stored, new Set());
+    commit.append([surface, organization], events, stored, new Set());
   });
 }
 
@@ -93,4 +98,18 @@ test("an organization whose events fill the room loses some of them to others, n
   for (const error of refused) assert.match(String(error), /Too many events wait for the database/);
   const { pending, pendingBytes, failed } = commit.figures;
   assert.deepEqual([pending, pendingBytes, failed], [0, 0, refused.length * BATCH_EVENTS]);
+});
+
+test("anonymous events take no room from those of the same organization's keys", async () => {
+  const { commit, answer } = open();
+  let refused = 0;
+  const noisy = Array.from({ length: 40 }, () =>
+    append(commit, "default", BATCH_EVENTS, "public").catch(() => refused++),
+  );
+  while (commit.figures.pending > 20 * BATCH_EVENTS) await setImmediate();
+  const keyed = [append(commit, "default", 1), append(commit, "default", BATCH_EVENTS)];
+  let isAnswered = false;
+  const all = Promise.all([...noisy, ...keyed]).then(() => (isAnswered = true));
+  while (!isAnswered) await Promise.race([answer(), all]);
+  assert.ok(refused > 0 && refused < 40, `${refused}`);
 });

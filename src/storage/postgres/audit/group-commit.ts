@@ -1,6 +1,6 @@
 /**
  * Stores events in groups: events that arrive while two transactions are under way go into the next one together.
- * So thousands of requests share one round trip, one lock of the organization and one sync. Organizations take turns,
+ * So thousands of requests share one round trip, one lock of the organization and one sync. Clients take turns,
  * so the events of one do not wait for all that another has sent.
  */
 import { answerAllowance, longAnswer } from "../../../audit/long-answer.ts";
@@ -8,6 +8,7 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditFigures } from "../../../engine.ts";
 import type { Stored } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
+import type { Party } from "../../../core/fair-share.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import { codeOf, isToRepeat } from "../faults.ts";
@@ -30,7 +31,7 @@ const PART_BYTES = 8 << 20;
 
 /** The events of one call. All of them are stored, or none. */
 interface Append {
-  readonly organization: string;
+  readonly client: string;
   readonly events: readonly NewEvent[];
   readonly bytes: number;
   /** The most bytes of the answer. */
@@ -77,14 +78,14 @@ export class GroupCommit {
 
   /** Stores events, all or none; see `AuditStore.append`. */
   append(
-    organization: string,
+    party: Party,
     events: readonly AuditEvent[],
     stored: Stored,
     named: ReadonlySet<string> | undefined,
   ): void {
     const left = this.#begun(events.length, stored);
     if (this.#isClosed) return left(new Unavailable("The service is stopping", 5));
-    const place = this.#waiting.open(organization, events.length, left);
+    const place = this.#waiting.open(party, events.length, left);
     if (place === undefined) return left(tooMany());
     const allowance = answerAllowance(events);
     const preparing = new Yielder().run(newEventsOf(events, named));
@@ -122,8 +123,8 @@ export class GroupCommit {
       counts.pendingBytes -= bytes;
       place.stored(error, json);
     };
-    const [organization] = place.party;
-    this.#waiting.add(place, { organization, events, bytes, allowance, stored });
+    const client = JSON.stringify(place.party);
+    this.#waiting.add(place, { client, events, bytes, allowance, stored });
     this.#send();
   }
 
@@ -150,19 +151,19 @@ export class GroupCommit {
   }
 
   /**
-   * The next group. An event whose id is under way is not in it, since either transaction could commit first. An
-   * organization has no more in the group once its next append does not fit, so its appends keep their order.
+   * The next group. An event whose id is under way is not in it, since either transaction could commit first. A
+   * client has no more in the group once its next append does not fit, so its appends keep their order.
    */
   #nextGroup(): readonly Append[] {
     const group: Append[] = [];
     const passed = new Set<string>();
     let [allEvents, allBytes] = [0, 0];
-    const fits = ({ organization, events, bytes }: Append): boolean => {
-      if (passed.has(organization)) return false;
+    const fits = ({ client, events, bytes }: Append): boolean => {
+      if (passed.has(client)) return false;
       const isUnderWay = events.some(({ key }) => key !== undefined && this.#flying.has(key));
       const isTooMuch = allEvents + events.length > GROUP_EVENTS || allBytes + bytes > GROUP_BYTES;
       if (isUnderWay || (isTooMuch && group.length > 0)) {
-        passed.add(organization);
+        passed.add(client);
         return false;
       }
       [allEvents, allBytes] = [allEvents + events.length, allBytes + bytes];

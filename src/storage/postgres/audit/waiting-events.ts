@@ -1,7 +1,7 @@
 import type { Stored } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
 import { FairLine } from "../../../core/fair-line.ts";
-import { FairShare, type Holding } from "../../../core/fair-share.ts";
+import { FairShare, type Holding, type Party } from "../../../core/fair-share.ts";
 
 /**
  * The most bytes of the events that wait, each counted as its line and 4 KiB more, since a short event takes as much memory
@@ -18,22 +18,22 @@ interface Prepared {
 
 /** The place of a call in the line: first while its events are prepared, then until they are sent. */
 export class Place<T extends Prepared> {
-  readonly party: readonly [organization: string];
+  readonly party: Party;
   readonly stored: Stored;
   holding: Holding<Place<T>> | undefined;
   prepared: T | undefined;
   isLost = false;
 
-  constructor(organization: string, stored: Stored) {
-    this.party = [organization];
+  constructor(party: Party, stored: Stored) {
+    this.party = party;
     this.stored = stored;
   }
 }
 
 /**
- * The events that wait for the database. Organizations take turns, and divide the room: when it is used up, the
- * organization with the most in it loses the newest of its calls. Without this a client of one organization had the
- * events of all others refused, with 30 connections that sent batches of 90 bytes.
+ * The events that wait for the database. Clients take turns, and divide the room: when it is used up, the client with
+ * the most in it loses the newest of its calls. Without this one client had the events of all others refused, with 30
+ * connections that sent batches of 90 bytes; with organizations alone, an anonymous one those of the organization's keys.
  */
 export class WaitingEvents<T extends Prepared> {
   readonly #line = new FairLine<Place<T>>();
@@ -45,12 +45,12 @@ export class WaitingEvents<T extends Prepared> {
   }
 
   /**
-   * Opens a place for events that are still to be prepared; `undefined` if there is no room for this organization.
+   * Opens a place for events that are still to be prepared; `undefined` if there is no room for this client.
    *
-   * @param stored called with the refusal if another organization takes the room before they are prepared
+   * @param stored called with the refusal if another client takes the room before they are prepared
    */
-  open(organization: string, count: number, stored: Stored): Place<T> | undefined {
-    const place = new Place<T>(organization, stored);
+  open(party: Party, count: number, stored: Stored): Place<T> | undefined {
+    const place = new Place<T>(party, stored);
     const holding = this.#shares.hold(place.party, place);
     // One byte is asked for: a large batch may exceed the limit, or it could wait for ever.
     if (!this.#shares.makeRoom(holding, 1, MOST_WAITING_BYTES, (other) => this.#lose(other))) {

@@ -44,7 +44,7 @@ export const settingTable = {
   dataDir: setting("DATA_DIR", anyText(MAX_PATH_LENGTH), "./data"),
   /** A PostgreSQL database that holds everything stored, in place of `dataDir`; see docs/scale.md. */
   databaseUrl: setting("DATABASE_URL", postgresUrl(), undefined, true),
-  /** The most connections to that database, beside a quarter as many and one for searches. */
+  /** The most connections to that database, beside a quarter as many and two for searches. */
   databasePoolSize: setting("DATABASE_POOL_SIZE", integer(2, 1_000), "10"),
   /** Whether `/api/v1` requires credentials; read again on every request. */
   requireAuth: setting("REQUIRE_AUTH", boolean(), "false"),

@@ -102,7 +102,7 @@ export async function answerExport(
 ): Promise<Reply> {
   // Read before the rows, so that the export has all events of it that match. Damage there does not stop an export.
   const signed = await proofs?.signedSize({ organization, log: "audit" }).catch(() => undefined);
-  const { total, rows } = await audit.export(organization, filter, gone);
+  const { total, rows } = await audit.export(organization, filter, { party, gone });
   const check = regularCheck(isAllowed, now, NO_LONGER_ALLOWED);
   let sent = 0;
   const moment = formatTimestamp(now()).replaceAll(/[-:]|\.\d+/g, "");

@@ -1,4 +1,5 @@
 import { cursorOf, positionFault, readCursor } from "./cursor.ts";
+import type { Searcher } from "../core/fair-share.ts";
 import type { AuditFilter, AuditRows, AuditStore } from "./store.ts";
 
 /** The start and the length of a page. */
@@ -13,7 +14,7 @@ export interface PageWanted {
 
 /**
  * Reads a page of an organization's events, and the cursor of the next one; `undefined` at the end.
- * The search ends when `gone` fires.
+ * The search ends when its client leaves.
  *
  * @throws BadInput for a text that is not a cursor, or a cursor of other filters
  */
@@ -22,11 +23,11 @@ export async function readPage(
   organization: string,
   filter: AuditFilter,
   { limit, offset, cursor, characters }: PageWanted,
-  gone?: AbortSignal,
+  searcher?: Searcher,
 ): Promise<{ readonly rows: AuditRows; readonly next_cursor: string | undefined }> {
   const start = cursor === undefined ? offset : readCursor(cursor, organization, filter);
   try {
-    const rows = await audit.page(organization, filter, limit, start, gone, characters);
+    const rows = await audit.page(organization, filter, limit, start, searcher, characters);
     return { rows, next_cursor: rows.next && cursorOf(rows.next, organization, filter) };
   } catch (error) {
     throw positionFault("cursor", error);

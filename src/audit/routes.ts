@@ -141,13 +141,7 @@ export const auditRoutes = [
         );
       }
       const wanted = { limit, offset, cursor };
-      const { rows, next_cursor } = await readPage(
-        audit,
-        organization,
-        filter,
-        wanted,
-        client.gone,
-      );
+      const { rows, next_cursor } = await readPage(audit, organization, filter, wanted, client);
       const { returned, total } = rows;
       const rest = JSON.stringify({ limit, offset, returned, total, next_cursor }).slice(1);
       return jsonAround('{"events":[', rows.json, `],${rest}`);
@@ -244,7 +238,7 @@ export const auditRoutes = [
       const buckets = bucketsFor(interval, filterOf(query), now());
       const { filter, start, end, intervalMs } = buckets;
       const range = [start, end, intervalMs] as const;
-      const counts = await audit.histogram(organization, filter, ...range, client.gone);
+      const counts = await audit.histogram(organization, filter, ...range, client);
       return histogramOf(interval, buckets, counts);
     },
   }),
@@ -267,7 +261,7 @@ export const auditRoutes = [
     refuses: [400, 500],
     async handle({ organization, query, client }, { audit }: Needs) {
       const filter = filterOf(query);
-      const found = await audit.facets(organization, filter, query.limit, client.gone);
+      const found = await audit.facets(organization, filter, query.limit, client);
       const values = (field: FacetName): FacetsAnswer["facets"][number]["values"] =>
         (found.values.get(field) ?? []).map(([value, events]) => ({ value, events }));
       return {

@@ -1,6 +1,6 @@
 import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
-import type { Party } from "../core/fair-share.ts";
+import type { Party, Searcher } from "../core/fair-share.ts";
 import type { Pieces } from "../core/pieces.ts";
 import type { ExactFilter, ExcludingFilter } from "./event-fields.ts";
 import type { FacetName, ValueCount } from "./facets.ts";
@@ -151,15 +151,15 @@ export interface AuditActivity {
   readonly byProvider: readonly (readonly [provider: string, events: number])[];
 }
 
-/** The client that sends events: surface, organization and network. */
-export interface Sender {
+/** A client, as far as it shares what a store can do with others: surface, organization and network. */
+export interface Client {
   readonly party: Party;
 }
 
 /** Receives the stored events as JSON objects joined by commas, in the order sent, or the error. */
 export type Stored = (error: unknown, json?: string | Buffer) => void;
 
-/** Keeps the audit events of every organization. A query whose signal is aborted rejects. */
+/** Keeps the audit events of every organization. A query whose client has left rejects. */
 export interface AuditStore {
   /**
    * Stores all events or none, and calls back when they are as durable as the deployment demands. An event
@@ -178,7 +178,7 @@ export interface AuditStore {
     stored: Stored,
     named?: ReadonlySet<string>,
     quota?: Quota,
-    sender?: Sender,
+    sender?: Client,
   ): void;
 
   /**
@@ -196,7 +196,7 @@ export interface AuditStore {
     filter: AuditFilter,
     limit: number,
     start: number | Position,
-    signal?: AbortSignal,
+    searcher?: Searcher,
     characters?: number,
   ): Awaitable<AuditRows>;
 
@@ -204,17 +204,19 @@ export interface AuditStore {
   withId(organization: string, id: string): Awaitable<readonly Buffer[]>;
 
   /** All events that match at this moment, at constant memory. */
-  export(organization: string, filter: AuditFilter, signal?: AbortSignal): Awaitable<AuditExport>;
+  export(organization: string, filter: AuditFilter, searcher?: Searcher): Awaitable<AuditExport>;
 
   /**
    * Follows the matching events after a position; without one, only the events stored from now on.
    *
+   * @param reader the client whose turns the tail takes
    * @throws UnknownPosition for a position that the store did not make
    */
   tail(
     organization: string,
     filter: AuditFilter,
     after: Position | undefined,
+    reader?: Client,
   ): Awaitable<AuditTail>;
 
   /** Counts the matching events of a range of time, in buckets of `intervalMs`. */
@@ -224,7 +226,7 @@ export interface AuditStore {
     from: number,
     to: number,
     intervalMs: number,
-    signal?: AbortSignal,
+    searcher?: Searcher,
   ): Awaitable<AuditHistogram>;
 
   /**
@@ -237,7 +239,7 @@ export interface AuditStore {
     organization: string,
     filter: AuditFilter,
     most: number,
-    signal?: AbortSignal,
+    searcher?: Searcher,
   ): Awaitable<AuditFacets>;
 
   /** Counts over the 24 hours that end at `now` (milliseconds). */

@@ -37,7 +37,7 @@ export const auditStreamRoutes = [
       const filter = filterOf(query);
       const lastId = headers["Last-Event-ID"];
       const after = lastId ? readStreamId(lastId, organization) : undefined;
-      const tail = await tailOf(audit, organization, filter, after);
+      const tail = await tailOf(audit, organization, filter, after, client);
       const caller = client.party;
       auditStreams.requireRoom(caller);
       const isAllowed = client.acceptance();

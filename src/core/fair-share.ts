@@ -9,6 +9,12 @@
 /** A user of a budget, as a path from the widest group to the narrowest: surface, organization, network. */
 export type Party = readonly string[];
 
+/** The client of a search, whose turns the search takes. The search ends when `gone` fires. */
+export interface Searcher {
+  readonly party?: Party | undefined;
+  readonly gone?: AbortSignal | undefined;
+}
+
 /** One user's use of a budget: the bytes of a body, a connection, a stream. */
 export class Holding<T> {
   /** The body, connection or stream. */

@@ -10,6 +10,8 @@ import { clearInterval, setInterval } from "./timers.ts";
 export interface TurnLimits {
   readonly atOnce: number;
   readonly atOnceOfOne: number;
+  /** The most tasks of the users that share the first part of the party, of those that share the first two, and so on. */
+  readonly atOnceOfGroups?: readonly number[];
   readonly waiting: number;
   /** The answers are short: any number may begin in one turn of the event loop, unless connections arrive. */
   readonly areShort?: true;
@@ -184,9 +186,15 @@ export class Turns {
     }
   }
 
-  #hasRoom = ({ party }: Waiting): boolean =>
-    this.#begun.size < this.#limits.atOnce &&
-    (this.#activeOf.get(keyOf(party)) ?? 0) < this.#limits.atOnceOfOne;
+  #hasRoom = ({ party }: Waiting): boolean => {
+    const { atOnce, atOnceOfOne, atOnceOfGroups = [] } = this.#limits;
+    const active = (user: Party): number => this.#activeOf.get(keyOf(user)) ?? 0;
+    return (
+      this.#begun.size < atOnce &&
+      active(party) < atOnceOfOne &&
+      atOnceOfGroups.every((most, i) => active(party.slice(0, i + 1)) < most)
+    );
+  };
 
   #begin({ party, begin, reader }: Waiting): void {
     const begun = { reader, taken: 0, slowChecks: 0 };
@@ -210,10 +218,12 @@ export class Turns {
 
   #count(party: Party, by: 1 | -1): void {
     this.#line.hold(party, by);
-    const key = keyOf(party);
-    const count = (this.#activeOf.get(key) ?? 0) + by;
-    if (count > 0) this.#activeOf.set(key, count);
-    else this.#activeOf.delete(key);
+    const groups = (this.#limits.atOnceOfGroups ?? []).map((_, i) => party.slice(0, i + 1));
+    for (const key of new Set([...groups, party].map(keyOf))) {
+      const count = (this.#activeOf.get(key) ?? 0) + by;
+      if (count > 0) this.#activeOf.set(key, count);
+      else this.#activeOf.delete(key);
+    }
   }
 
   #beginNext(): void {

@@ -146,13 +146,13 @@ export const fleetRoutes = [
         if (offset + most > LAST_SORTED) throw new BadInput(SORT_TOO_FAR);
         const assignedTo = (runtime: Assignee) => assignedVersion(expected, runtime);
         const order = fleetOrder(sort, { now: wanted.now, assignedTo });
-        const rows = await fleet.list(organization, wanted);
+        const rows = await fleet.list(organization, wanted, client);
         const sorted = await sortedPage(rows, order, most, offset, client.gone);
         return listing(inSlices(sorted.runtimes), wanted, sorted.total);
       }
       if (limit === undefined && offset === 0)
-        return listing(await fleet.list(organization, wanted), wanted);
-      const page = await fleet.page(organization, wanted, most, offset, client.gone);
+        return listing(await fleet.list(organization, wanted, client), wanted);
+      const page = await fleet.page(organization, wanted, most, offset, client);
       const total = limit === undefined ? undefined : page.total;
       return listing(inSlices(page.runtimes), wanted, total);
     },

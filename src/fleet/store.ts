@@ -2,6 +2,7 @@ import type { Expected } from "../core/assignment.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Labels } from "../core/labels.ts";
 import type { Quota } from "../core/quota.ts";
+import type { Searcher } from "../core/fair-share.ts";
 import type { Heartbeat, RuntimeStatus } from "./schema.ts";
 
 /** A stored runtime; `last_seen` in milliseconds. */
@@ -101,21 +102,25 @@ export interface FleetStore {
 
   /**
    * The matching runtimes, most recently seen first, without the first `offset` ones. `limit` may
-   * be `Infinity`. When `signal` fires, the search rejects with its reason.
+   * be `Infinity`. When its client leaves, the search rejects with the reason.
    */
   page(
     organization: string,
     query: FleetQuery,
     limit: number,
     offset: number,
-    signal?: AbortSignal,
+    searcher?: Searcher,
   ): Promise<FleetPage>;
 
   /**
    * All runtimes that match when the list is given out, in the same order, in slices of some hundreds. A report after
    * that does not change it. Other requests run between two slices. A runtime that is forgotten meanwhile may be missing.
    */
-  list(organization: string, query: FleetQuery): Awaitable<AsyncIterable<readonly StoredRuntime[]>>;
+  list(
+    organization: string,
+    query: FleetQuery,
+    searcher?: Searcher,
+  ): Awaitable<AsyncIterable<readonly StoredRuntime[]>>;
 
   /**
    * Counts the runtimes, 100,000 within a few milliseconds; `now` decides who is

@@ -111,7 +111,7 @@ export async function beginReplay(
           : `${called}: expected a document that declares "schema: ${SCHEMA_NAME}"; others cannot be replayed`,
       );
     }
-    const { total, rows } = await audit.export(organization, range, gone);
+    const { total, rows } = await audit.export(organization, range, { party, gone });
     ends.push(() => rows.close());
     const run = async (onProgress: OnProgress = () => {}): Promise<Judged> => {
       try {

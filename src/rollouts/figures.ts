@@ -91,14 +91,9 @@ async function decidedSince(
   const from = Date.parse(observed_from);
   const to = Math.max(from, now) + 1; // one bucket, up to and including this moment
   const filter = { policy: version, from, to };
-  const { allowed, denied } = await audit.histogram(
-    organization,
-    filter,
-    from,
-    to,
-    to - from,
-    signal,
-  );
+  const { allowed, denied } = await audit.histogram(organization, filter, from, to, to - from, {
+    gone: signal,
+  });
   return decidedOf(sumOf(allowed), sumOf(denied));
 }
 
@@ -124,7 +119,7 @@ async function baselineOf(
   const to = Date.parse(created_at);
   const counted = async (decision: string): Promise<ReadonlyMap<string, number>> => {
     const filter = { decision, from: to - BEFORE_MS, to };
-    const { values } = await audit.facets(organization, filter, MOST_RUNTIMES, signal);
+    const { values } = await audit.facets(organization, filter, MOST_RUNTIMES, { gone: signal });
     return new Map(values.get("runtime"));
   };
   const allowed = await counted("ALLOWED");

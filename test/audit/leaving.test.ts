@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cursorOf } from "../../src/audit/cursor.ts";
-import type { AuditFilter, AuditRows, AuditStore } from "../../src/audit/store.ts";
+import type { AuditRows, AuditStore } from "../../src/audit/store.ts";
 import { createApiKey } from "../../src/auth/api-key.ts";
 import { createCallerResolver } from "../../src/auth/caller.ts";
 import { createTokenIssuer } from "../../src/auth/tokens.ts";
 import type { Awaitable } from "../../src/core/caller.ts";
 import { HOUR_MS } from "../../src/core/clock.ts";
+import type { Searcher } from "../../src/core/fair-share.ts";
 import { ClientGone } from "../../src/http/waiting-client.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { PortalAssets } from "../../src/portal/server/assets.ts";
@@ -22,24 +23,25 @@ import { NOON } from "./store-suite.ts";
 class EndlessAudit extends MemoryAudit {
   searching = 0;
 
-  override page(...[, , , , signal]: readonly unknown[]): never {
-    return this.#search(signal);
+  override page(...[, , , , searcher]: Parameters<AuditStore["page"]>): never {
+    return this.#search(searcher);
   }
 
-  override histogram(...[, , , , , signal]: readonly unknown[]): never {
-    return this.#search(signal);
+  override histogram(...[, , , , , searcher]: Parameters<AuditStore["histogram"]>): never {
+    return this.#search(searcher);
   }
 
-  override export(_organization: string, _filter: AuditFilter, signal?: AbortSignal): never {
-    return this.#search(signal);
+  override export(...[, , searcher]: Parameters<AuditStore["export"]>): never {
+    return this.#search(searcher);
   }
 
-  #search(signal: unknown): never {
+  #search(searcher: Searcher | undefined): never {
+    const signal = searcher?.gone as AbortSignal;
     this.searching++;
     const searching = new Promise((_, reject) => {
-      (signal as AbortSignal).addEventListener("abort", () => {
+      signal.addEventListener("abort", () => {
         this.searching--;
-        reject((signal as AbortSignal).reason as Error);
+        reject(signal.reason as Error);
       });
     });
     return searching as never;
@@ -102,9 +104,9 @@ class HeardAudit extends MemoryAudit {
   readonly signals: AbortSignal[] = [];
 
   override page(
-    ...[organization, filter, limit, start, signal]: Parameters<AuditStore["page"]>
+    ...[organization, filter, limit, start, searcher]: Parameters<AuditStore["page"]>
   ): Awaitable<AuditRows> {
-    if (signal !== undefined) this.signals.push(signal);
+    if (searcher?.gone !== undefined) this.signals.push(searcher.gone);
     return super.page(organization, filter, limit, start);
   }
 }

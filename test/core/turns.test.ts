@@ -208,3 +208,14 @@ test("a client whose credentials ended while it waited does no work, and its tur
   await last;
   assert.deepEqual(worked, ["c"]);
 });
+
+test("groups of users have limits of their own", () => {
+  const limits = { atOnce: 9, atOnceOfOne: 2, atOnceOfGroups: [3, 2], areShort: true } as const;
+  const { take, begun, end } = turnsWithRecord(limits);
+  for (const name of ["o p a 1", "o p b 1", "o p b 2", "o v a 1", "o v b 1", "u p a 1"]) take(name);
+  assert.deepEqual(begun, ["o p a 1", "o p b 1", "o v a 1", "u p a 1"]);
+  end("o v a 1");
+  assert.deepEqual(begun.slice(4), ["o v b 1"]);
+  end("o p a 1");
+  assert.deepEqual(begun.slice(5), ["o p b 2"]);
+});

@@ -374,7 +374,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
   it("a search ends when its signal fires", async ({ store }) => {
     await report(store, "default", { name: "a" });
     const signal = AbortSignal.abort(new Error("left"));
-    const search = store.page("default", { ...ALL, q: "a" }, 1, 0, signal);
+    const search = store.page("default", { ...ALL, q: "a" }, 1, 0, { gone: signal });
     await assert.rejects(search, { message: "left" });
   });
 }

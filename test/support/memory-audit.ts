@@ -31,6 +31,7 @@ import {
 import type { Pieces } from "../../src/core/pieces.ts";
 import type { Awaitable } from "../../src/core/caller.ts";
 import type { Quota } from "../../src/core/quota.ts";
+import type { Searcher } from "../../src/core/fair-share.ts";
 import { cutTexts, TextCutter } from "../../src/core/text-cutter.ts";
 
 /** A stored event; its number rises in the order of ingest. */
@@ -101,10 +102,10 @@ export class MemoryAudit implements AuditStore {
     filter: AuditFilter,
     limit: number,
     start: number | Position,
-    signal?: AbortSignal,
+    searcher?: Searcher,
     characters?: number,
   ): Awaitable<AuditRows> {
-    signal?.throwIfAborted();
+    searcher?.gone?.throwIfAborted();
     const found = this.#found(organization, filter);
     const offset =
       typeof start === "number" ? start : this.#offsetAfter(organization, found, start);

@@ -55,7 +55,7 @@ export async function readRules(
   if (!found) return { version, rules };
   const filter = { decision: decisionOf(found.effect), to: now + AHEAD_MS };
   const wanted = { limit: LOOKED_AT, offset: 0, cursor: undefined, characters: MOST_IN_LIST };
-  const { rows } = await readPage(audit, organization, filter, wanted, asker.gone);
+  const { rows } = await readPage(audit, organization, filter, wanted, asker);
   // The verdict on a command that is cut would be one on another command.
   const events = (await rowsOf<AuditEvent>(rows.json)).filter(
     ({ command = "" }) => command.length < MOST_IN_LIST,

@@ -84,12 +84,12 @@ export function storeSource(
   return {
     async page(query, limit, cursor) {
       const wanted = { limit, offset: 0, cursor, characters: MOST_IN_LIST };
-      const { rows, next_cursor } = await readPage(audit, id, filterOf(query), wanted, gone);
+      const { rows, next_cursor } = await readPage(audit, id, filterOf(query), wanted, asker);
       return { events: await rowsOf<AuditEvent>(rows.json), total: rows.total, next_cursor };
     },
     async histogram(query, interval) {
       const { filter, start, end, intervalMs } = bucketsFor(interval, filterOf(query), now);
-      const counts = await audit.histogram(id, filter, start, end, intervalMs, gone);
+      const counts = await audit.histogram(id, filter, start, end, intervalMs, asker);
       return filled(counts, start, intervalMs);
     },
     async event(wanted) {
@@ -116,7 +116,7 @@ export function storeSource(
     async hours(from) {
       const buckets = bucketsFor("1h", { from }, now);
       const { filter, start, end, intervalMs } = buckets;
-      const hours = await audit.histogram(id, filter, start, end, intervalMs, gone);
+      const hours = await audit.histogram(id, filter, start, end, intervalMs, asker);
       return histogramOf("1h", buckets, hours);
     },
     fleetSummary: () => readSummary(needs, id, now),
@@ -126,8 +126,8 @@ export function storeSource(
       const assignedTo = (runtime: Assignee) => assignedVersion(expected, runtime);
       const order = sort && fleetOrder(sort, { now, assignedTo });
       const found = order
-        ? await sortedPage(await fleet.list(id, query), order, limit, 0, gone)
-        : await fleet.page(id, query, limit, 0, gone);
+        ? await sortedPage(await fleet.list(id, query, asker), order, limit, 0, gone)
+        : await fleet.page(id, query, limit, 0, asker);
       return { ...found, runtimes: found.runtimes.map((runtime) => instanceAt(runtime, query)) };
     },
     versions: async () => (await policies.versions(id)).map(({ policy }) => policy),

@@ -11,6 +11,7 @@ import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
+import type { Searcher } from "../../core/fair-share.ts";
 import type { Durability } from "../append-log-options.ts";
 import { DamageRegister } from "../damage.ts";
 import { listDirectory, listOrganizations } from "../directories.ts";
@@ -116,12 +117,12 @@ export class FileAuditStore implements AuditStore {
     filter: AuditFilter,
     limit: number,
     start: number | Position,
-    signal?: AbortSignal,
+    searcher?: Searcher,
     characters?: number,
   ): Promise<AuditRows> {
     return this.#ask(organization, async (trail) => {
       const from = typeof start === "number" ? start : readListPosition<GlobalRow>(start);
-      return trail.page(filter, limit, from, signal, characters);
+      return trail.page(filter, limit, from, searcher?.gone, characters);
     });
   }
 
@@ -134,8 +135,8 @@ export class FileAuditStore implements AuditStore {
     return this.#ask(organization, (trail) => trail.eventsOf(id));
   }
 
-  export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {
-    return this.#ask(organization, (trail) => trail.export(filter, signal));
+  export(organization: string, filter: AuditFilter, searcher?: Searcher): Promise<AuditExport> {
+    return this.#ask(organization, (trail) => trail.export(filter, searcher?.gone));
   }
 
   tail(organization: string, filter: AuditFilter, after: Position | undefined): Promise<AuditTail> {
@@ -146,11 +147,11 @@ export class FileAuditStore implements AuditStore {
     });
   }
 
-  readonly histogram: AuditStore["histogram"] = (id, filter, from, to, intervalMs, signal) =>
-    this.#ask(id, (trail) => trail.histogram(filter, { from, to, intervalMs }, signal));
+  readonly histogram: AuditStore["histogram"] = (id, filter, from, to, intervalMs, searcher) =>
+    this.#ask(id, (trail) => trail.histogram(filter, { from, to, intervalMs }, searcher?.gone));
 
-  readonly facets: AuditStore["facets"] = (id, ...asked) =>
-    this.#ask(id, (trail) => trail.facets(...asked));
+  readonly facets: AuditStore["facets"] = (id, filter, most, searcher) =>
+    this.#ask(id, (trail) => trail.facets(filter, most, searcher?.gone));
 
   activity(organization: string, now: number): Promise<AuditActivity> {
     return this.#ask(organization, (trail) => trail.activity(now));

@@ -108,8 +108,8 @@ export class FileFleet implements FleetStore {
   readonly heartbeat: FleetStore["heartbeat"] = (organization, report, at, kept, quota, labels) =>
     this.#of(organization).heartbeat(report, at, kept, quota, labels);
 
-  readonly page: FleetStore["page"] = (organization, query, limit, offset, signal) =>
-    this.#searches.page(organization, { fits: fitting(query), limit, offset }, signal);
+  readonly page: FleetStore["page"] = (organization, query, limit, offset, searcher) =>
+    this.#searches.page(organization, { fits: fitting(query), limit, offset }, searcher?.gone);
 
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
     const rows = this.#of(organization).index.rows();

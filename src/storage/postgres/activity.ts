@@ -177,7 +177,7 @@ export class PostgresActivity implements ActivityStore {
             AND ($4::text IS NULL OR timestamp >= $4) AND ($5::text IS NULL OR timestamp < $5)
           ORDER BY number DESC LIMIT $3`,
         [organization, before, PORTION, momentOf(filter.from), momentOf(filter.to)],
-        signal,
+        { gone: signal },
       );
       for (const { entry } of rows) {
         if (yielder.isDue) await yielder.step();

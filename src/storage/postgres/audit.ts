@@ -1,10 +1,11 @@
 import { MOST_OF_ID, type AuditAllowance, type AuditExport } from "../../audit/store.ts";
 import type { AuditFilter, AuditRemoval, AuditRows, AuditStore } from "../../audit/store.ts";
-import type { AuditTail, AuditUsage, Position } from "../../audit/store.ts";
+import type { AuditTail, AuditUsage, Client, Position } from "../../audit/store.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
+import type { Searcher } from "../../core/fair-share.ts";
 import type { AuditFigures } from "../../engine.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Database } from "./database.ts";
@@ -105,12 +106,12 @@ export class PostgresAudit implements AuditStore {
     filter: AuditFilter,
     limit: number,
     start: number | Position,
-    signal?: AbortSignal,
+    searcher?: Searcher,
     characters?: number,
   ): Promise<AuditRows> {
-    signal?.throwIfAborted();
+    searcher?.gone?.throwIfAborted();
     const from = typeof start === "number" ? start : readListPosition(start);
-    const parts = { limit, start: from, signal, characters };
+    const parts = { limit, start: from, searcher, characters };
     return answerPage(this.#database, organization, filter, parts);
   }
 
@@ -119,8 +120,8 @@ export class PostgresAudit implements AuditStore {
     return found.map(({ line }) => Buffer.from(line));
   }
 
-  export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {
-    return answerExport(this.#database, organization, filter, signal, (days) =>
+  export(organization: string, filter: AuditFilter, searcher?: Searcher): Promise<AuditExport> {
+    return answerExport(this.#database, organization, filter, searcher, (days) =>
       this.#readers.keep(days),
     );
   }
@@ -129,15 +130,17 @@ export class PostgresAudit implements AuditStore {
     organization: string,
     filter: AuditFilter,
     after: Position | undefined,
+    reader?: Client,
   ): Promise<AuditTail> {
+    const surface = reader?.party[0];
     const newest = "SELECT last_seq AS n FROM audit_heads WHERE organization_id = $1";
     const last = await numberFrom(this.#database, newest, [organization]);
     const row = after === undefined ? last : readStreamPosition(after, last);
-    return this.#arrivals.tail(organization, filter, row);
+    return this.#arrivals.tail(organization, filter, row, surface);
   }
 
-  readonly histogram: AuditStore["histogram"] = (organization, filter, from, to, ms, signal) =>
-    histogramOf(this.#database, organization, filter, { from, to, intervalMs: ms }, signal);
+  readonly histogram: AuditStore["histogram"] = (organization, filter, from, to, ms, searcher) =>
+    histogramOf(this.#database, organization, filter, { from, to, intervalMs: ms }, searcher);
 
   readonly facets: AuditStore["facets"] = (...asked) => facetsOf(this.#database, ...asked);
 

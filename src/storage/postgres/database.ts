@@ -3,6 +3,7 @@
  * limits, and errors as the service reports them.
  */
 import type { Log } from "../../core/log.ts";
+import type { Searcher } from "../../core/fair-share.ts";
 import { Turns, type Asker } from "../../core/turns.ts";
 import { isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
 import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
@@ -115,17 +116,17 @@ export class Database implements Statements {
   }
 
   /**
-   * Runs a query that may take long, on the connections for searches, which organizations share; `signal` cancels it.
+   * Runs a query that may take long, on the connections for searches, which clients share; it ends when its client leaves.
    *
    * @param values the first is the organization
    */
   search<Row extends object>(
     text: string,
     values: readonly unknown[],
-    signal?: AbortSignal,
+    searcher?: Searcher,
   ): Promise<readonly Row[]> {
     const search = async (client: PoolClient) => rowsOf<Row>(await ask(client, text, values));
-    return this.#searches.run(String(values[0]), search, signal);
+    return this.#searches.run(String(values[0]), search, searcher);
   }
 
   /** Runs statements without parameters as one transaction that may take an hour. */

@@ -1,6 +1,7 @@
 import { BUCKETS } from "../../core/assigned-version.ts";
 import type { Expected, Selector } from "../../core/assignment.ts";
 import { labelOf, sortedLabels, type Labels } from "../../core/labels.ts";
+import type { Searcher } from "../../core/fair-share.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
 import type { FleetCounts, FleetPage, FleetQuery, FleetStore } from "../../fleet/store.ts";
 import type { ForgottenRuntimes, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
@@ -55,14 +56,14 @@ export class PostgresFleet implements FleetStore {
     query: FleetQuery,
     limit: number,
     offset: number,
-    signal?: AbortSignal,
+    searcher?: Searcher,
   ): Promise<FleetPage> {
     const values = new Values(organization);
     const where = conditionOf(query, values);
     const [count] = await this.#database.search<{ total: number }>(
       `SELECT count(*) AS total FROM runtimes WHERE ${where}`,
       values.all,
-      signal,
+      searcher,
     );
     const total = count?.total ?? 0;
     if (offset >= total) return { runtimes: [], total };
@@ -70,7 +71,7 @@ export class PostgresFleet implements FleetStore {
       `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}
         LIMIT ${values.add(limit === Infinity ? null : limit)} OFFSET ${values.add(offset)}`,
       values.all,
-      signal,
+      searcher,
     );
     return { runtimes: rows.map(runtimeOf), total };
   }
@@ -78,6 +79,7 @@ export class PostgresFleet implements FleetStore {
   async list(
     organization: string,
     query: FleetQuery,
+    searcher?: Searcher,
   ): Promise<AsyncIterable<readonly StoredRuntime[]>> {
     const values = new Values(organization);
     const where = conditionOf(query, values);
@@ -85,7 +87,7 @@ export class PostgresFleet implements FleetStore {
     const text = `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`;
     // Runtimes choose their texts: to look for a text in those of 2,000 took two seconds.
     const listed = await (query.q
-      ? this.#database.search<Seen>(text, values.all)
+      ? this.#database.search<Seen>(text, values.all, searcher)
       : this.#database.query<Seen>(text, values.all));
     return this.#slicesOf(organization, listed);
   }

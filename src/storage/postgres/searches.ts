@@ -1,6 +1,7 @@
 /** The connections for searches. They are apart from those for short statements, so that slow searches do not slow ingest. */
 import { HOUR_MS } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
+import type { Party, Searcher } from "../../core/fair-share.ts";
 import { Turns, type Asker } from "../../core/turns.ts";
 import { CANCELED, codeOf } from "./faults.ts";
 import { LimitedPool, WAIT_MS, type PoolClient, type PoolShape } from "./pool.ts";
@@ -28,9 +29,16 @@ export async function turnOf(
   }
 }
 
+/** The party of a client in a line where organizations take turns first, then the prefixes of one, then networks. */
+export function byOrganization(organization: string, searcher: Searcher | undefined): Party {
+  const [surface = "", , ...network] = searcher?.party ?? [];
+  return [organization, surface, ...network];
+}
+
 /**
  * Runs searches on a few connections. A search may take 30 seconds: without turns, one client of one organization held all
- * connections, and the searches of the others were refused. So an organization leaves one connection to the others.
+ * connections, and the searches of the others were refused. So an organization leaves one connection to the others, and
+ * those who search in it by one prefix leave one to those who use the other.
  */
 export class Searches {
   readonly #pool: LimitedPool;
@@ -38,7 +46,7 @@ export class Searches {
   readonly #cancel: (processId: number | null) => Promise<void>;
 
   /**
-   * @param mostOfOne the most connections that one organization uses
+   * @param mostOfOne the most connections that the clients of one organization and prefix use
    * @param cancel cancels what a process of the database does; never rejects
    */
   constructor(
@@ -46,10 +54,11 @@ export class Searches {
     mostOfOne: number,
     cancel: (processId: number | null) => Promise<void>,
   ) {
-    const atOnce = mostOfOne + 1;
+    const atOnce = mostOfOne + 2;
     const limits = {
       atOnce,
       atOnceOfOne: mostOfOne,
+      atOnceOfGroups: [mostOfOne + 1, mostOfOne],
       waiting: MAX_WAITING,
       areShort: true,
     } as const;
@@ -58,12 +67,13 @@ export class Searches {
     this.#cancel = cancel;
   }
 
-  /** Runs a query of an organization; `signal` cancels it. */
+  /** Runs a query of an organization. It is canceled when its client leaves. */
   run<Result>(
     organization: string,
     ask: (client: PoolClient) => Promise<Result>,
-    signal: AbortSignal | undefined,
+    searcher: Searcher | undefined,
   ): Promise<Result> {
+    const signal = searcher?.gone;
     const search = async (client: PoolClient): Promise<Result> => {
       signal?.throwIfAborted();
       let canceled: Promise<void> | undefined;
@@ -82,7 +92,7 @@ export class Searches {
         await canceled; // otherwise it could cancel the next search on this connection
       }
     };
-    return this.#inTurn(organization, search, signal);
+    return this.#inTurn(organization, search, searcher);
   }
 
   /**
@@ -103,12 +113,13 @@ export class Searches {
   async #inTurn<Result>(
     organization: string,
     work: (client: PoolClient) => Promise<Result>,
-    signal?: AbortSignal,
+    searcher?: Searcher,
   ): Promise<Result> {
-    const asker = { party: [organization], ...(signal && { gone: signal }) };
+    const gone = searcher?.gone;
+    const asker = { party: byOrganization(organization, searcher), ...(gone && { gone }) };
     const endTurn = await turnOf(this.#turns, asker, TOO_MANY);
     try {
-      return await this.#pool.use(work, signal);
+      return await this.#pool.use(work, gone);
     } finally {
       endTurn();
     }

@@ -7,14 +7,15 @@ import { Arrivals } from "../../../src/storage/postgres/audit/arrivals.ts";
 
 /** Streams over a database whose reads end when `end` is called. */
 function open() {
-  const reading: { readonly organization: string; readonly end: () => void }[] = [];
+  const reading: { organization: string; asked: string; end: () => void }[] = [];
   const database = {
-    query: (_: string, [organization]: readonly unknown[]) =>
+    query: (_: string, [organization, ...values]: readonly unknown[]) =>
       typeof organization !== "string"
         ? Promise.resolve([])
         : new Promise((resolve) => {
             const read = {
               organization,
+              asked: JSON.stringify(values),
               end: () => {
                 reading.splice(reading.indexOf(read), 1);
                 resolve([]);
@@ -25,8 +26,13 @@ function open() {
   } as unknown as Database;
   const arrivals = new Arrivals(database);
   const leaving = new AbortController();
-  const follow = async (organization: string, q: string, signal: AbortSignal): Promise<void> => {
-    const tail = arrivals.tail(organization, { q }, 0);
+  const follow = async (
+    organization: string,
+    q: string,
+    signal: AbortSignal,
+    surface = "public",
+  ): Promise<void> => {
+    const tail = arrivals.tail(organization, { q }, 0, surface);
     for await (const arrival of tail.arrivals(signal)) assert.fail(String(arrival.json));
   };
   const organizations = (): readonly string[] => reading.map(({ organization }) => organization);
@@ -52,6 +58,25 @@ test("the streams of one organization read one after another, beside those of ot
   assert.ok(reads >= 21, `${reads} reads`);
   leaving.abort();
   await Promise.all([...noisy, quiet]);
+});
+
+test("the streams of an organization's users do not wait for all anonymous ones", async () => {
+  const { arrivals, reading, follow, leaving } = open();
+  const noisy = Array.from({ length: 20 }, (_, n) => follow("acme", `${n}`, leaving.signal));
+  arrivals.grown("acme", 1);
+  await setImmediate();
+  const own = follow("acme", "own", leaving.signal, "v1");
+  await setImmediate();
+  let reads = 0;
+  for (; !reading.some(({ asked }) => asked.includes("own")); reads++) {
+    assert.equal(reading.length, 1);
+    reading.at(0)?.end();
+    await setImmediate();
+  }
+  assert.ok(reads < 6, `${reads} reads`); // each stream reads twice
+  leaving.abort();
+  for (; reading.length > 0; await setImmediate()) reading.at(0)?.end();
+  await Promise.all([...noisy, own]);
 });
 
 test("a read that waits ends with its streams", async () => {

@@ -80,7 +80,7 @@ test(
 test("a search ends when its reader leaves", { skip }, async (t) => {
   const database = await open(t);
   const leaving = new AbortController();
-  const search = database.search("SELECT pg_sleep(60)", [], leaving.signal);
+  const search = database.search("SELECT pg_sleep(60)", [], { gone: leaving.signal });
   const running = () =>
     database.query(
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()

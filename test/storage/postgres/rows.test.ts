@@ -21,7 +21,7 @@ test("between two pieces of an export neither the piece nor its rows are kept", 
     kept.push(new WeakRef(row));
     return row;
   });
-  const selection = { signal: undefined } as Selection;
+  const selection = { searcher: undefined } as Selection;
   const none = {} as Database; // all wanted lines are read
   const pieces = closing(
     piecesOf(none, selection, rows.splice(0), 2, (lines) => {

@@ -18,7 +18,7 @@ for (const poolSize of [1, 10]) {
       t.after(() => database.close());
       const leaving = new AbortController();
       const slow = Array.from({ length: 6 }, () =>
-        database.search("SELECT pg_sleep(60), $1::text", ["noisy"], leaving.signal),
+        database.search("SELECT pg_sleep(60), $1::text", ["noisy"], { gone: leaving.signal }),
       );
       const ended = Promise.allSettled(slow);
       const running = async (): Promise<number> => {
@@ -35,8 +35,25 @@ for (const poolSize of [1, 10]) {
         assert.deepEqual(found, [{ name: organization }]);
       }
       assert.equal(await running(), most);
+      // Those of another prefix of the organization have a connection, too, and still leave one to the others.
+      for (const network of ["a", "b"]) {
+        const party = ["v1", "noisy", network];
+        const found = await database.search("SELECT $1::text AS name", ["noisy"], { party });
+        assert.deepEqual(found, [{ name: "noisy" }]);
+      }
+      const slowToo = Array.from({ length: 6 }, () =>
+        database.search("SELECT pg_sleep(60), $1::text", ["noisy"], {
+          party: ["v1", "noisy", "a"],
+          gone: leaving.signal,
+        }),
+      );
+      const endedToo = Promise.allSettled(slowToo);
+      while ((await running()) < most + 1) await setImmediate();
+      assert.equal((await database.search("SELECT $1::text", ["quiet"])).length, 1);
+      assert.equal(await running(), most + 1);
       leaving.abort(new Error("left"));
-      for (const { status } of await ended) assert.equal(status, "rejected");
+      const all = [...(await ended), ...(await endedToo)];
+      for (const { status } of all) assert.equal(status, "rejected");
     },
   );
 }

@@ -3,6 +3,7 @@ import type { AuditExport, AuditFilter, AuditRows } from "../../../audit/store.t
 import { listPosition, type ListPlace } from "../../../audit/positions.ts";
 import { closing } from "../../../core/pieces.ts";
 import { TextCutter } from "../../../core/text-cutter.ts";
+import type { Searcher } from "../../../core/fair-share.ts";
 import type { Database } from "../database.ts";
 import type { Moment } from "./days.ts";
 import type { Lease } from "./readers.ts";
@@ -15,7 +16,7 @@ const COMMA = Buffer.from(",");
 export interface PageParts {
   readonly limit: number;
   readonly start: number | ListPlace;
-  readonly signal: AbortSignal | undefined;
+  readonly searcher: Searcher | undefined;
   readonly characters: number | undefined;
 }
 
@@ -24,14 +25,14 @@ export async function answerPage(
   database: Database,
   organization: string,
   filter: AuditFilter,
-  { limit, start, signal, characters }: PageParts,
+  { limit, start, searcher, characters }: PageParts,
 ): Promise<AuditRows> {
-  const moment = await totalOf(database, organization, filter, signal);
+  const moment = await totalOf(database, organization, filter, searcher);
   const total = moment?.total ?? 0;
   if (moment === undefined || total === 0 || (typeof start === "number" && start >= total)) {
     return { json: Buffer.alloc(0), returned: 0, total, next: undefined };
   }
-  const selection: Selection = { organization, filter, moment, signal };
+  const selection: Selection = { organization, filter, moment, searcher };
   const found = await readRows(database, selection, start, limit + 1);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
@@ -77,12 +78,12 @@ export async function answerExport(
   database: Database,
   organization: string,
   filter: AuditFilter,
-  signal: AbortSignal | undefined,
+  searcher: Searcher | undefined,
   lease: (days: Moment["days"]) => Promise<Lease>,
 ): Promise<AuditExport> {
-  const moment = await totalOf(database, organization, filter, signal);
+  const moment = await totalOf(database, organization, filter, searcher);
   if (moment === undefined) return { total: 0, rows: closing(nothing(), () => {}) };
-  const selection: Selection = { organization, filter, moment, signal };
+  const selection: Selection = { organization, filter, moment, searcher };
   const end = await lease(moment.days);
   const pieces = piecesOf(database, selection, undefined, Infinity, withinExport);
   return { total: moment.total, rows: closing(pieces, end) };

@@ -17,10 +17,25 @@ const MANY_ROWS = 10_000;
 
 /**
  * The reads of streams that run at a time. A filter may have to look through long texts for a long text: with a read for
- * each of the 100 streams of one client, every other request waited some seconds for a connection. Those that wait are no
- * more than the streams.
+ * each of the 100 streams of one client, every other request waited some seconds for a connection. In an organization its
+ * prefixes take turns: otherwise the streams of its users wait for those of anonymous clients. Those that wait are no more
+ * than the streams.
  */
-const READS = { atOnce: 2, atOnceOfOne: 1, waiting: Infinity, areShort: true } as const;
+const READS = {
+  atOnce: 2,
+  atOnceOfOne: 1,
+  atOnceOfGroups: [1],
+  waiting: Infinity,
+  areShort: true,
+} as const;
+
+/** The events that a stream asks for. */
+interface Followed {
+  readonly organization: string;
+  /** The surface whose turns the stream takes. */
+  readonly surface: string;
+  readonly filter: AuditFilter;
+}
 
 interface Found {
   readonly row: number;
@@ -64,8 +79,9 @@ export class Arrivals {
   }
 
   /** The events after a row; see `AuditTail.arrivals`. */
-  tail(organization: string, filter: AuditFilter, after: number): AuditTail {
-    const arrivals = (signal: AbortSignal) => this.#follow(organization, filter, after, signal);
+  tail(organization: string, filter: AuditFilter, after: number, surface = ""): AuditTail {
+    const followed = { organization, surface, filter };
+    const arrivals = (signal: AbortSignal) => this.#follow(followed, after, signal);
     return { start: streamPosition(after), arrivals };
   }
 
@@ -76,12 +92,8 @@ export class Arrivals {
     for (const { wakes } of this.#waiting.values()) for (const wake of wakes) wake();
   }
 
-  async *#follow(
-    organization: string,
-    filter: AuditFilter,
-    after: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<Arrival> {
+  async *#follow(followed: Followed, after: number, signal: AbortSignal): AsyncGenerator<Arrival> {
+    const { organization } = followed;
     let at = after;
     const waiting = this.#waiting.get(organization) ?? { last: after, wakes: new Set() };
     this.#waiting.set(organization, waiting);
@@ -97,7 +109,7 @@ export class Arrivals {
           await new Promise<void>((resolve) => (wake.up = resolve));
           continue;
         }
-        const found = await this.#readShared(organization, filter, at, last, signal);
+        const found = await this.#readShared(followed, at, last, signal);
         if (found === undefined) return;
         for (const { row, json } of found) {
           if (signal.aborted) return;
@@ -114,14 +126,13 @@ export class Arrivals {
 
   /** Reads events once for all streams that wait for the same rows; `undefined` if `signal` aborts first. */
   async #readShared(
-    organization: string,
-    filter: AuditFilter,
+    followed: Followed,
     after: number,
     last: number,
     signal: AbortSignal,
   ): Promise<readonly Found[] | undefined> {
-    const key = JSON.stringify([organization, filter, after, last]);
-    const read = this.#reads.get(key) ?? this.#begin(key, organization, filter, after, last);
+    const key = JSON.stringify([followed, after, last]);
+    const read = this.#reads.get(key) ?? this.#begin(key, followed, after, last);
     read.streams++;
     const leave = (): void => {
       if (--read.streams > 0) return;
@@ -139,17 +150,12 @@ export class Arrivals {
     }
   }
 
-  #begin(
-    key: string,
-    organization: string,
-    filter: AuditFilter,
-    after: number,
-    last: number,
-  ): SharedRead {
+  #begin(key: string, followed: Followed, after: number, last: number): SharedRead {
+    const { organization, surface } = followed;
     const left = new AbortController();
-    const asker = { party: [organization], gone: left.signal };
+    const asker = { party: [organization, surface], gone: left.signal };
     const found = this.#turns
-      .run(asker, () => this.#read(organization, filter, after, last))
+      .run(asker, () => this.#read(followed, after, last))
       .finally(() => this.#forget(key, read));
     const read: SharedRead = { found, left, streams: 0 };
     this.#reads.set(key, read);
@@ -182,11 +188,11 @@ export class Arrivals {
   }
 
   async #read(
-    organization: string,
-    filter: AuditFilter,
+    { organization, surface, filter }: Followed,
     after: number,
     last: number,
   ): Promise<readonly Found[]> {
+    const searcher = { party: [surface, organization] };
     const days = await this.#database.query<{ day: string }>(
       `SELECT DISTINCT d.day::text AS day FROM audit_days d
          JOIN audit_heads h ON h.organization_id = d.organization_id AND d.day >= h.first_day
@@ -196,7 +202,7 @@ export class Arrivals {
     const among = days.map(({ day }) => day);
     const isLong = last - after > MANY_ROWS;
     const query: Statements["query"] = (text, values = []) =>
-      isLong ? this.#database.search(text, values) : this.#database.query(text, values);
+      isLong ? this.#database.search(text, values, searcher) : this.#database.query(text, values);
     const rows = await readPortion(query, organization, among, after, last, filter, READ);
     return rows.map(({ row, line }) => ({ row, json: Buffer.from(line) }));
   }

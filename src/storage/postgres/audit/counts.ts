@@ -2,6 +2,7 @@
 import type { AuditActivity, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
 import type { ProviderActivity } from "../../../audit/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
+import type { Searcher } from "../../../core/fair-share.ts";
 import type { Database } from "../database.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, isCounted } from "./conditions.ts";
@@ -20,7 +21,7 @@ export async function histogramOf(
   organization: string,
   filter: AuditFilter,
   { from, to, intervalMs }: { from: number; to: number; intervalMs: number },
-  signal?: AbortSignal,
+  searcher?: Searcher,
 ): Promise<AuditHistogram> {
   const length = Math.max(0, Math.ceil((to - from) / intervalMs));
   const [allowed, denied, other] = [0, 1, 2].map(() => new Array<number>(length).fill(0)) as [
@@ -51,7 +52,7 @@ export async function histogramOf(
   }
   const buckets = isByMinute
     ? await database.query<Bucket>(text, values.all)
-    : await database.search<Bucket>(text, values.all, signal);
+    : await database.search<Bucket>(text, values.all, searcher);
   for (const { bucket, decision, events } of buckets) {
     const list = decision === "ALLOWED" ? allowed : decision === "DENIED" ? denied : other;
     list[bucket] = (list[bucket] ?? 0) + events;

@@ -10,6 +10,7 @@ import {
 } from "../../../audit/facets.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditFacets, AuditFilter } from "../../../audit/store.ts";
+import type { Searcher } from "../../../core/fair-share.ts";
 import type { Database } from "../database.ts";
 import { fromText } from "../text.ts";
 import { Values } from "../values.ts";
@@ -45,7 +46,7 @@ export async function facetsOf(
   organization: string,
   filter: AuditFilter,
   most: number,
-  signal?: AbortSignal,
+  searcher?: Searcher,
 ): Promise<AuditFacets> {
   const values = new Values(organization);
   const { days } = await daysOf(database, organization, filter);
@@ -69,7 +70,7 @@ export async function facetsOf(
                 AND e.bytes <= ${LONGEST_LINE}) AS line
        FROM ranked WHERE place <= ${values.add(most)}`,
     values.all,
-    signal,
+    searcher,
   );
   const counted = rows.find(({ facet }) => facet === "")?.events ?? 0;
   const found = FACET_FIELDS.map(([facet]) => {

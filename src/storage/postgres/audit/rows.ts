@@ -4,8 +4,10 @@
  */
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
+import type { Searcher } from "../../../core/fair-share.ts";
 import { Turns } from "../../../core/turns.ts";
 import type { Database } from "../database.ts";
+import { byOrganization } from "../searches.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, isCounted } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
@@ -18,7 +20,12 @@ const PORTION_BYTES = 512 << 10;
  * Portions of exports wait for each other, and begin seldom while connections arrive: hundreds of exports would take
  * every connection to the database, and their rows make each turn of the event loop long.
  */
-const portions = new Turns({ atOnce: 4, atOnceOfOne: 2, waiting: Infinity });
+const portions = new Turns({
+  atOnce: 4,
+  atOnceOfOne: 2,
+  atOnceOfGroups: [2],
+  waiting: Infinity,
+});
 /** A search with at most this many matches sorts all of them; a larger search scans from the newest row on. */
 const FEW = 5_000;
 
@@ -35,7 +42,7 @@ export interface Selection {
   readonly organization: string;
   readonly filter: AuditFilter;
   readonly moment: Moment & { readonly total: number };
-  readonly signal: AbortSignal | undefined;
+  readonly searcher: Searcher | undefined;
 }
 
 /** Reads rows, newest first, after an offset or a place, with the lines that fit into the portion. */
@@ -52,7 +59,7 @@ export async function readRows(
   const windows = [...windowsOf(moment.days, { from: filter.from, to })];
   const rows: Row[] = [];
   for (const window of windows) {
-    selection.signal?.throwIfAborted();
+    selection.searcher?.gone?.throwIfAborted();
     rows.push(...(await readWindow(database, selection, start, limit - rows.length, window)));
     if (rows.length === limit) break;
   }
@@ -66,8 +73,9 @@ export function readPortion(
   start: number | ListPlace,
   limit: number,
 ): Promise<Row[]> {
-  const { organization, signal } = selection;
-  const asker = { party: [organization], ...(signal && { gone: signal }) };
+  const { organization, searcher } = selection;
+  const gone = searcher?.gone;
+  const asker = { party: byOrganization(organization, searcher), ...(gone && { gone }) };
   return portions.run(asker, () => readRows(database, selection, start, limit));
 }
 
@@ -90,7 +98,7 @@ async function readAt(
 
 function readWindow(
   database: Database,
-  { organization, filter, moment, signal }: Selection,
+  { organization, filter, moment, searcher }: Selection,
   start: number | ListPlace,
   limit: number,
   { oldest, newest, days }: Window,
@@ -116,7 +124,7 @@ function readWindow(
      ORDER BY time_ms DESC, seq DESC`;
   return isCounted(filter)
     ? database.query<Row>(text, values.all)
-    : database.search<Row>(text, values.all, signal);
+    : database.search<Row>(text, values.all, searcher);
 }
 
 /**
@@ -138,7 +146,7 @@ export function piecesOf(
   let place: number | ListPlace = 0;
   let left = limit;
   const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
-    selection.signal?.throwIfAborted();
+    selection.searcher?.gone?.throwIfAborted();
     if (left <= 0) return { done: true, value: undefined };
     const rows =
       first ?? (await readPortion(database, selection, place, Math.min(left, PORTION_ROWS)));
@@ -165,13 +173,13 @@ function countRead(rows: readonly Row[], most: number): number {
 /** Reads a line that is too long for a portion. */
 async function readLine(
   database: Database,
-  { organization, signal }: Selection,
+  { organization, searcher }: Selection,
   { row, day }: Row,
 ): Promise<string> {
   const [found] = await database.search<{ line: string }>(
     "SELECT line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
     [organization, day, row],
-    signal,
+    searcher,
   );
   if (found === undefined) throw new Error("An event was removed while it was read");
   return found.line;

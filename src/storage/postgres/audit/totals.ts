@@ -4,6 +4,7 @@
  */
 import type { AuditFilter } from "../../../audit/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
+import type { Searcher } from "../../../core/fair-share.ts";
 import type { Database } from "../database.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, countedValuesOf, isCounted, isSearch } from "./conditions.ts";
@@ -20,7 +21,7 @@ export async function totalOf(
   database: Database,
   organization: string,
   filter: AuditFilter,
-  signal?: AbortSignal,
+  searcher?: Searcher,
 ): Promise<(Moment & { readonly total: number }) | undefined> {
   const values = new Values(organization);
   const isAtOnce = isCounted(filter) && filter.from === undefined && filter.to === undefined;
@@ -29,7 +30,7 @@ export async function totalOf(
       coalesce((${totalText(filter, values, known)}), 0)::bigint AS total FROM ${HEAD}`;
   const [found] = isCounted(filter)
     ? await database.query<Moment & { total: number }>(text, values.all)
-    : await database.search<Moment & { total: number }>(text, values.all, signal);
+    : await database.search<Moment & { total: number }>(text, values.all, searcher);
   return found;
 }
 

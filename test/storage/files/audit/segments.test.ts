@@ -466,7 +466,10 @@ test("a query whose signal is aborted ends", async () => {
   const store = createStore(new ForgetfulFiles(), 100_000);
   await appendAll(store, historyOf(1_000));
   const signal = AbortSignal.abort(new Error("Nobody waits"));
-  await assert.rejects(store.page(ORGANIZATION, { q: "a" }, 10, 0, signal), /Nobody waits/);
+  await assert.rejects(
+    store.page(ORGANIZATION, { q: "a" }, 10, 0, { gone: signal }),
+    /Nobody waits/,
+  );
   await store.close();
 });
 

@@ -95,7 +95,12 @@ async function prepare(source: Engine, target: Engine, taking: EngineMove): Prom
     );
   }
   if (!(await isEmpty(target))) {
-    throw new Error("--to: is not empty: give a new directory or an empty database");
+    // A move that was killed between its completion and its exit is run again.
+    const fault =
+      target.secret === source.secret
+        ? 'holds data of this source, as after a complete move, which "signalbox verify" checks'
+        : "is not empty";
+    throw new Error(`--to: ${fault}: give a new directory or an empty database`);
   }
   await taking.begin(own);
 }

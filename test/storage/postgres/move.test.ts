@@ -340,6 +340,15 @@ const REFUSED: readonly (readonly [string, () => Promise<readonly [string, strin
     /--to: is not empty: give a new directory or an empty database$/,
   ],
   [
+    "the target of a complete move from the same source",
+    async () => {
+      const [from, to] = [source?.app.dataDir ?? "", await createDatabase("empty")];
+      assert.equal((await run(["move", "--from", from, "--to", to])).code, 0);
+      return [from, to];
+    },
+    /--to: holds data of this source, as after a complete move, which "signalbox verify" checks: give a new directory/,
+  ],
+  [
     "a directory of something else",
     async () => {
       const directory = await newDirectory({ after });

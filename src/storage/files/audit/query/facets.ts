@@ -31,8 +31,8 @@ import { sliceOf, type SegmentIndex } from "../index/segment-index.ts";
 const ROWS_AT_ONCE = 4_096;
 /** The values of one segment that are compared, those with the most events. */
 const MOST_NAMES = 500;
-/** Reasons are read from the log, line by line. */
-const MOST_REASONS = 30;
+/** The reasons of one segment that are counted, those with the most events: they are read from the log, line by line. */
+export const MOST_REASONS = 30;
 const LONGEST_LINE = 64 << 10;
 
 /** Answers facets; see `AuditStore.facets`. */

@@ -10,14 +10,19 @@ export const CALL_RULES: readonly RedactionRule[] = [
   valueAt(
     "call-password",
     ["auth(", "auth=(", "auth ", "auth (", "login(", "credential(", "credential]::", "password("],
-    String.raw`(?:auth|login|credential|password)(?:\]::new|=)?\s?\(?\s{0,4}${STRING}(?=["'])`,
+    String.raw`(?<!get_?)(?:auth|login|credential|password)(?:\]::new|=)?\s?\(?\s{0,4}${STRING}(?=["'])`,
     [
       "requests.get(u, auth=('ada', 'hunter2'))",
       `s.login("ada", "hunter2")`,
       "[Net.NetworkCredential]::new('ada','hunter2')",
       "r.basic_auth 'ada', 'hunter2'",
     ],
-    ["s.login('ada', password)", "login('ada')", "auth 'ada'"],
+    [
+      "s.login('ada', password)",
+      "login('ada')",
+      "auth 'ada'",
+      "keyring.get_password('svc', 'ada')",
+    ],
     QUOTED,
   ),
   valueAt(
@@ -32,7 +37,7 @@ export const CALL_RULES: readonly RedactionRule[] = [
     id: "named-argument",
     keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
     pattern: new RegExp(
-      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
+      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|(?<!in|out)put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -42,6 +47,10 @@ export const CALL_RULES: readonly RedactionRule[] = [
       "[Environment]::SetEnvironmentVariable('API_KEY','hunter2','User')",
       "headers.set('X-Api-Key', 'hunter2')",
     ],
-    ignores: [`os.Setenv("API_KEY", key)`, "select('password', 'email')"],
+    ignores: [
+      `os.Setenv("API_KEY", key)`,
+      "select('password', 'email')",
+      'Input("Password", "Repeat")',
+    ],
   },
 ];

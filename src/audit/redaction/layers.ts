@@ -18,6 +18,8 @@ const ENDS_WORD = /[\s;|&()<>]/;
 const BARE = /[^\s;|&()<>"'\\]{1,4096}/y;
 /** A backslash that a shell removes from a text in double quotes, and from one in `$'…'`. */
 const ESCAPES = { '"': /\\["\\$\x60\n]/g, "$'": /\\["'\\?]/g } as const;
+/** A class of characters in a regular expression, or an interpolation of `jq`. Without its backslash it would look like a value. */
+const CLASS = /\\(?:[wWsSdD][+*{]|K[\\[(.]|\(\.)/y;
 /** Text that means the same without quotes. */
 const UNQUOTED = /^[\w@%+=:,./~^*?!{}[\]$\u200b-]+$/;
 /** The part of a word before a value, such as `NAME=` or `--option=`. */
@@ -155,6 +157,12 @@ function wordAt(text: string, start: number, quotes: Quotes): Word {
     const char = text[at] ?? "";
     if (wasQuoted && IN_JSON.test(char)) break;
     isPlain &&= !wasQuoted;
+    CLASS.lastIndex = at;
+    if (char === "\\" && CLASS.test(text)) {
+      add(at, at + 2);
+      at += 2;
+      continue;
+    }
     if (char === "\\") {
       isPlain = false;
       escape(at);

@@ -33,6 +33,8 @@ export const WHOLE = String.raw`[^\s"'\x60$(][^"'\x60$(]{0,4096}`;
 export const DEFAULT = String.raw`[^\s"'\x60$(){}]{1,4096}`;
 /** Commands and options before an assignment that is one word. */
 export const ASSIGNS = String.raw`(?:(?<![\w-])(?:env|export|declare|typeset|readonly|local)(?:\s{1,4}-\w{1,10}){0,3}|\b(?:docker|podman|nerdctl|kubectl|oc)\b[^\n;|&]{0,200}\s-e|--(?:env|build-arg|set|set-string|from-literal)|\s-var)`;
+/** A call in code, as in `token=next(tokens)`. Behind a bare word of a command, a parenthesis is an error. */
+const CALL = String.raw`[A-Za-z_]{1,40}(?:\.[A-Za-z_]{1,40}){0,4}\(`;
 const SCHEMES =
   "bearer|basic|token|digest(?!\\s{1,4}\\w{1,20}=)|apikey|api-key|negotiate|ntlm|bot|splunk|oauth|dpop|genie-?key|snowflake|key|sso-key|ssws";
 
@@ -107,12 +109,13 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   valueAt(
     "api-key-header",
     ["key", "token", "secret", "password", "auth"],
-    String.raw`(?:key|token|secret|password|auth)(?<=(?<![\w/-])(?:x-|(?:-H|--header)(?:\s{1,4}|=)?["'])[a-z0-9-]{0,60})(?<!(?:idempotency|websocket|cache|surrogate|sort|trace|page|continuation)-(?:key|token))(?![\w-])\\?["']?\s{0,4}[:=]\s{0,4}`,
+    String.raw`(?:key|token|secret|password|auth)(?<=(?<![\w/-])(?:x-|(?:-H|--header)(?:\s{1,4}|=)?["'])[a-z0-9-]{0,60})(?<!(?:idempotency|websocket|cache|surrogate|sort|trace|page|continuation)-(?:key|token))(?![\w-])\\?["']?\s{0,4}[:=]\s{0,4}(?!(?<=["']\s{0,4}[:=]\s{0,4})[A-Za-z_.]{1,60}[\s,;)}\]])`,
     ["curl -H 'X-API-Key: abc123'", "http h X-Vault-Token:abc", "curl -H 'token: abc' h"],
     [
       'curl -H "X-API-Key: $KEY"',
       "X-Frame-Options: DENY",
       "curl -H 'Idempotency-Key: abc123' h",
+      "headers = {'X-Api-Key': key}",
       "git clone https://x-access-token:$T@example.com/x",
     ],
   ),
@@ -190,7 +193,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "named-value",
     keywords: SECRET_WORDS,
     pattern: new RegExp(
-      String.raw`${SECRET_NAME}${NAMES_SECRET}(?<!--(?:set|update)-secrets[=\s]\S{0,200})${CLOSED}\+?=(?![=~])${VALUE}`,
+      String.raw`${SECRET_NAME}${NAMES_SECRET}(?<!--(?:set|update)-secrets[=\s]\S{0,200})${CLOSED}\+?=(?![=~]|${CALL}|\k<name>(?:,\s|\)))${VALUE}`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -217,6 +220,8 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       'TOKEN="$OTHER"',
       "TOKEN=$(cat t)",
       "KEYBOARD=us",
+      "f(api_token=api_token, secret=os.getenv('X'), password=None, x=1)",
+      "grep -oP 'token=\\K\\S+' x",
       "--key=",
       "TOKEN= make",
       "PWD=/work/x make",

@@ -42,14 +42,15 @@ export const CHARACTERS = {
   escaped: String.raw`(?:[^"\\]|\\[^"])`,
   double: String.raw`(?:[^"\\$\x60]|\$(?!\()|\\[^])`,
   single: String.raw`[^']`,
-  bare: String.raw`(?:[^\s"'\x60;&|<>()\\,]|,(?![\w.-]{1,40}[=:])|\\(?: |[^\s"']))`,
+  bare: String.raw`(?:[^\s"'\x60;&|<>()\\,]|,(?![\w.-]{1,40}[=:]|[\s)\]}]|$)|\\(?: |[^\s"']))`,
 } as const;
 
 /** A pattern matches only this much of a value, so that a rejected value costs little. `Scan` finds its end. */
 const VALUE_LENGTH = 512;
 const value = (group: keyof typeof CHARACTERS): string =>
   `(?<${group}>${CHARACTERS[group]}{1,${VALUE_LENGTH}})`;
-const QUOTED = String.raw`\\"(?=[^\s\\])${value("escaped")}|"(?=[^\s;&|)])${value("double")}|'(?=[^\s;&|)])${value("single")}`;
+// The quote in `print("token=", x)` does not open a value.
+const QUOTED = String.raw`\\"(?=[^\s\\])${value("escaped")}|"(?![\s;&|)]|,\s)${value("double")}|'(?![\s;&|)]|,\s)${value("single")}`;
 
 /** A value in quotes or without. */
 export const VALUE = `(?:${QUOTED}|${value("bare")})`;

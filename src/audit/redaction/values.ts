@@ -3,9 +3,13 @@
 export const MARK = "[redacted:";
 
 const MASKED =
-  /^(?:[*\u2022x.\u2026_-]{1,64}\/?|\[\^.*|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
-/** The name of a secret in place of it, as usage texts write it. */
-const PLACEHOLDER = /^(?:[A-Z]{1,20}_){0,4}(?:KEY|TOKEN|SECRET|PASSWORD|VALUE)$/;
+  /^(?:[*\u2022x.\u2026_-]{1,64}\/?|%[sdv]|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
+/** The pattern of a value in a regular expression or `sed`, and an interpolation of `jq`. */
+const SEARCHED =
+  /^(?:(?:\\?\(|\\K){0,2}(?:(?:\.|\\[wWsSdD]|\[[^\]]{1,40}\])(?:[*+]|\{\d)|\[\^)|\\\([.$]|\/\/[gpI\d]{0,3}$)/;
+/** The name of a secret in place of it, as usage texts write it in capitals, and code as a variable. */
+const PLACEHOLDER =
+  /^(?:(?:[A-Z]{1,20}_){0,4}(?:KEY|TOKEN|SECRET|PASSWORD|VALUE)|(?:api|access|auth|refresh|client|private|session|id|bearer|csrf)_?(?:[kK]ey|[tT]oken|[sS]ecret))$/;
 /** The beginning of a hashed password, as systems store it. */
 const HASHED = /^\$(?:\d\w?|y|argon2\w{0,2})\$/;
 const WORDS =
@@ -15,9 +19,9 @@ const VARIABLES =
 const PATH =
   /^(?:(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:$|(?<=[~.:][\\/])|(?:app|certs?|config|data|dev|etc|github|home|keys|media|mnt|opt|private|proc|root|run|secrets?|srv|tmp|usr|Users|var|vault|work|workspace)(?:[\\/]|$))|(?:fileb?|env|op|vault|ssm|arn|gs|s3|https?):)/;
 const FILE =
-  /^(?:[\w./~@-]{0,200}\.(?:json|ya?ml|txt|pem|key|crt|cer|p12|pfx|jks|env|cfg|conf|ini|toml|asc|gpg|pub|kdbx|sh|py|js|ts)|(?:[\w.-]{1,60}\/){0,8}id_(?:rsa|dsa|ecdsa|ed25519)|@[\w./~-]{1,200})$/;
+  /^(?:[\w./~@-]{0,200}\.(?:json|ya?ml|txt|pem|key|crt|cer|p12|pfx|jks|env|cfg|conf|ini|toml|asc|gpg|pub|kdbx|sh|py|js|ts|creds|p8|ppk|der|keytab|keystore|properties|xml|tfvars)|(?:[\w.-]{1,60}\/){0,8}id_(?:rsa|dsa|ecdsa|ed25519)|@[\w./~-]{1,200})$/;
 const CODE =
-  /^(?:process\.env|os\.environ|env|ENV|config|settings|secrets|self|this|args|opts|options|vars?|local|module|data)[.[]/;
+  /^(?:process\.env|os\.environ|env|ENV|config|settings|secrets|self|this|args|opts|options|vars?|local|module|data|req|request|res|response|ctx|context|props|event|headers)[.[]/;
 
 /**
  * Whether a value is a secret, and not a variable, a placeholder, a file or a mark of redaction.
@@ -31,6 +35,7 @@ export function isSecretValue(
   if (single !== undefined && /^\$[a-z]/.test(single)) return true;
   if (HASHED.test(value)) return true;
   if (value.includes(MARK) || MASKED.test(value) || WORDS.test(value)) return false;
+  if (SEARCHED.test(value)) return false;
   if (PLACEHOLDER.test(value) || PATH.test(value) || FILE.test(value) || CODE.test(value))
     return false;
   if (!/[$%{]/.test(value)) return true;

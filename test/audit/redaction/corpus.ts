@@ -6,6 +6,12 @@ const mixed = (count: number): string => "Zq7Lm2Xw9Tb4Kc6Rv1".repeat(20).slice(0
 
 /** Texts, each with the secrets in it. */
 export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[] = [
+  // Where code and patterns are told from values.
+  ["ada(password=hunter2, x=1)", "hunter2"],
+  ["TOKEN=q7w8e9r, make", "q7w8e9r"],
+  ["curl -H '\"X-Api-Key\": abc123' x", "abc123"],
+  [String.raw`API_KEY=\wq7w8 make`, "wq7w8"],
+  ["API_KEY=[q7w8e make", "[q7w8e"],
   // Variables.
   [`export GITHUB_TOKEN=ghp_${mixed(36)}`, mixed(36)],
   ["STRIPE_SECRET=wh00psie ./deploy.sh", "wh00psie"],
@@ -270,6 +276,26 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
 
 /** Texts that stay as they are. */
 export const LOOK_ALIKES: readonly string[] = [
+  // Code that an agent runs or writes.
+  "python3 -c 'f(token=token, x=1)'",
+  "python3 - <<'EOF'\nclient = Client(api_key=None, password=password, token=token)\nEOF",
+  "python3 - <<'EOF'\nclient = Client(api_key=os.getenv('API_KEY'), secret=load_secret(name), timeout=3)\nEOF",
+  "python3 - <<'EOF'\nheaders = {'X-API-Key': api_key}\nauth = {'X-Auth-Token': token, 'Accept': 'a'}\nEOF",
+  "python3 - <<'EOF'\nprint('token=', token, 'key:', key)\nkeyring.get_password('svc', 'ada')\nEOF",
+  `python3 -c "print('token=', token)"`,
+  "node - <<'EOF'\nfetch(u, { headers: { authorization: req.headers.authorization } });\nEOF",
+  'node -e \'page.input("Password", "Repeat")\'',
+  // Patterns of values.
+  "grep -oE 'token=[A-Za-z0-9]+' log.txt",
+  String.raw`grep -oP 'token=\K\S+' log.txt`,
+  String.raw`grep -oP '"token":"\K[^"]+' a.json`,
+  String.raw`rg 'api_key=\w+' -o`,
+  String.raw`rg 'secret=\d{6}' -o`,
+  String.raw`sed -E 's/password=\S+/password=X/' a`,
+  String.raw`sed -n 's/^API_KEY=\(.*\)$/\1/p' .env`,
+  "sed -n 's/^API_KEY=//p' .env",
+  String.raw`jq -r '"token=\(.token)"' a.json`,
+  "nats pub --creds user.creds subject text",
   "tool --auth=none --pin=1234",
   "PG_AUTH=scram-sha-256 AUTH=oauth2 make",
   "AUTH=registry.example.com:5000/auth1 make",

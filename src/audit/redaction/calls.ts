@@ -1,5 +1,5 @@
 /** Secrets among the arguments of functions, in code that a command runs. */
-import { type RedactionRule, valueAt } from "./shapes.ts";
+import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
 import { isSecretName, isSecretValue } from "./values.ts";
 
 const STRING = String.raw`\\?["'][^"'\n]{0,120}["']\s{0,4},\s{0,4}`;
@@ -51,6 +51,22 @@ export const CALL_RULES: readonly RedactionRule[] = [
       `os.Setenv("API_KEY", key)`,
       "select('password', 'email')",
       'Input("Password", "Repeat")',
+    ],
+  },
+  {
+    id: "program-variable",
+    keywords: ["--arg "],
+    pattern: new RegExp(
+      String.raw`(?<=\s)--arg\s{1,4}["']?(?<name>[A-Za-z_]\w{0,80})["']?\s{1,4}${VALUE}`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: ["jq -n --arg password hunter2 '{p: $password}'", "jq --arg apiToken 'a b' -f x"],
+    ignores: [
+      'jq -n --arg token "$TOKEN" .',
+      "jq --arg key stage1 '.[$key]' x",
+      "jq --arg t abc .",
     ],
   },
 ];

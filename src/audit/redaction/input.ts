@@ -5,7 +5,7 @@ import { isSecretName, isSecretValue } from "./values.ts";
 const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
 const PRINTS = String.raw`(?:echo|printf)${FLAGS}{0,3}\s{1,4}(?:["']?%s(?:\\n)?["']?\s{1,4})?`;
 /** Programs that read nothing but secrets. A shell is not among them: its input is commands, which must stay visible. */
-const PROGRAMS = String.raw`kinit|cryptsetup|chpasswd|openconnect|keepassxc-cli|secret-tool|gnome-keyring-daemon|ecryptfs-[a-z-]{1,40}|zfs\s{1,4}(?:load|change)-key|grub-mkpasswd-pbkdf2|debconf-set-selections|[\w-]{0,30}passw(?:or)?d|wg\s{1,4}pubkey|az\s{1,4}devops\s{1,4}login|(?:op|bw|rbw|lpass|p4)\s{1,4}(?:-\w\s{1,4}\S{1,60}\s{1,4}){0,4}(?:signin|login|unlock)`;
+const PROGRAMS = String.raw`kinit|cryptsetup|chpasswd|openconnect|keepassxc-cli|secret-tool|gnome-keyring-daemon|ecryptfs-[a-z-]{1,40}|zfs\s{1,4}(?:load|change)-key|grub-mkpasswd-pbkdf2|debconf-set-selections|[\w-]{0,30}passw(?:or)?d|wg\s{1,4}pubkey|kubeseal\s[^\n|;&<]{0,120}?--raw|az\s{1,4}devops\s{1,4}login|(?:op|bw|rbw|lpass|p4)\s{1,4}(?:-\w\s{1,4}\S{1,60}\s{1,4}){0,4}(?:signin|login|unlock)`;
 /** Stores of secrets, with the word that stores one. */
 const STORES = String.raw`(?:secrets?|env|variables?|keyring|pass|context)[\s:](?:versions\s{1,4})?(?:set|put|add|create|insert|bulk|import|store-secret)`;
 const OPTIONS = String.raw`--(?:password|token|secret|key)-stdin|--with-token|-on-stdin|-stdin(?:pass)?|--passphrase-fd[\s=]{1,4}0`;

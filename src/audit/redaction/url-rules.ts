@@ -48,4 +48,19 @@ export const URL_RULES: readonly RedactionRule[] = [
       "http://[::1]:80/ada@x",
     ],
   },
+  {
+    // The last part of the address at which these services take a stream.
+    id: "stream-key",
+    keywords: ["rtmp://", "rtmps://"],
+    pattern:
+      /rtmps?:\/\/(?:[\w.-]{1,60}\.(?:youtube|twitch|contribute\.live-video)\.(?:com|tv|net)|live-api-s\.facebook\.com)(?::\d{1,5})?\/(?:live2|app|rtmp)\/(?<secret>[\w?=&-]{8,256})/iy,
+    matches: [
+      "ffmpeg -i x -f flv rtmp://a.rtmp.youtube.com/live2/ab1c-de2f-gh3i",
+      `ffmpeg -i x -f flv rtmps://live-api-s.facebook.com:443/rtmp/FB-${x(20)}`,
+    ],
+    ignores: [
+      "ffmpeg -i x -f flv rtmp://a.rtmp.youtube.com/live2/$KEY",
+      "ffmpeg -i rtmp://127.0.0.1/live/camera1 x.mp4",
+    ],
+  },
 ];

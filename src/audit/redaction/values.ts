@@ -55,7 +55,7 @@ const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "
 const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state", "parameter", "socket", "build", "password", "token"]); // oxfmt-ignore
 /** Words before `key` in options that take a secret; other options with keys take files and names. */
 const KEYS =
-  "api|access|account|admin|app|auth|client|consumer|customer|encryption|hmac|license|master|private|secret|service|session|shared|signing|sse_c|storage|subscription|webhook";
+  "api|access|account|admin|app|auth|client|consumer|customer|decryption|encryption|hmac|license|master|private|secret|service|session|shared|signing|sse_c|storage|subscription|webhook";
 const OPTION_KEY = new RegExp(`(?:^|_)(?:${KEYS})_?key$`);
 const NO_KEYS =
   /(?:monkey|donkey|turkey|hockey|jockey|whiskey|hotkey|sshkey|signingkey|pubkey|publickey|sortkey|keykey)$/;

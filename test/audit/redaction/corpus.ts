@@ -6,12 +6,16 @@ const mixed = (count: number): string => "Zq7Lm2Xw9Tb4Kc6Rv1".repeat(20).slice(0
 
 /** Texts, each with the secrets in it. */
 export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[] = [
-  // Where code and patterns are told from values.
+  // Where code, patterns and streams are told from values.
   ["ada(password=hunter2, x=1)", "hunter2"],
   ["TOKEN=q7w8e9r, make", "q7w8e9r"],
   ["curl -H '\"X-Api-Key\": abc123' x", "abc123"],
   [String.raw`API_KEY=\wq7w8 make`, "wq7w8"],
   ["API_KEY=[q7w8e make", "[q7w8e"],
+  ["jq -n --arg dbPassword hunter2 '{p: $dbPassword}'", "hunter2"],
+  ["echo -n hunter2 | kubeseal --namespace x --raw --name y", "hunter2"],
+  ["ffmpeg -i x -f flv rtmp://live.twitch.tv/app/live_123_abcDEF", "live_123_abcDEF"],
+  ["ffmpeg -decryption_key 0123456789abcdef -i x y", "0123456789abcdef"],
   // Variables.
   [`export GITHUB_TOKEN=ghp_${mixed(36)}`, mixed(36)],
   ["STRIPE_SECRET=wh00psie ./deploy.sh", "wh00psie"],

@@ -2,6 +2,13 @@
  * Programs that run another command, given as arguments or as a text. Only known options are read: with any other one it
  * is unclear which of the words is the command.
  */
+import {
+  fileCommand,
+  GUARD_FILES,
+  guardedCommand,
+  STARTERS,
+  startedCommand,
+} from "./guarded-command.ts";
 import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
 import { isPattern, isUncertain, plainWord, type Word } from "./shell-command.ts";
@@ -49,8 +56,8 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["trap", { acts: true, innersOf: trapAction }],
   ["chroot", acts({ operands: [ANYTHING] })],
   ["signalbox", { acts: true, innersOf: guardedCommand }],
-  ["npx", { acts: true, innersOf: startedBy(/^signalbox(?:@|$)/) }],
-  ["node", { acts: true, innersOf: startedBy(/(?:^|\/)dist\/cli\.js$/) }],
+  ...STARTERS.map((name) => [name, { acts: true, innersOf: startedCommand }] as const),
+  ...GUARD_FILES.map((name) => [name, { acts: true, innersOf: fileCommand }] as const),
   ["env", { acts: false, innersOf: envCommand }],
   ["time", runs({ alone: /^-[pv]+$/, valued: /^-f$|^--format$/ })],
   ["nohup", runs({})],
@@ -173,30 +180,6 @@ function xargsCommand(words: readonly Word[]): readonly Inner[] {
 function withMark(word: Word, mark: string | undefined): Word {
   if (!mark || !word.value.includes(mark)) return word;
   return { ...word, bare: (word.bare ?? word.value).replaceAll(mark, "") };
-}
-
-/** Whether a word is certainly not some word. */
-function isOther(word: Word | undefined, name: string): boolean {
-  return word === undefined || (!isUncertain(word) && word.value !== name);
-}
-
-/** `signalbox guard exec` decides its command, for any consumer that an option names. */
-function guardedCommand(words: readonly Word[]): readonly Inner[] {
-  if (isOther(words[1], "guard") || isOther(words[2], "exec")) return [];
-  let at = words[3]?.value === "--consumer" ? 5 : 3;
-  const isUnclear = [words[1], words[2], words[at - 1]].some((one) => one && isUncertain(one));
-  if (words[at]?.value === "--") at++;
-  return innersAt(words, at, isUnclear);
-}
-
-/** The same where `signalbox` is an argument of the program that starts it. */
-function startedBy(name: RegExp) {
-  return (words: readonly Word[]): readonly Inner[] => {
-    const at = words.findIndex(
-      ({ value }, index) => index > 0 && name.test(value) && !isOther(words[index + 1], "guard"),
-    );
-    return at === -1 ? [] : guardedCommand(words.slice(at));
-  };
 }
 
 const SU_COMMAND = /^(?:-[a-z]*?c|--(?:c|se)[a-z-]*=?)/;

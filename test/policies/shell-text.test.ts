@@ -209,10 +209,18 @@ test("a rule for npx or node allows no other command through signalbox guard exe
   for (const text of [
     ...["npx signalbox guard exec -- git status", "npx $a $b $c", "node $a $b $c"],
     ...["npx signalbox guard doctor", "npx tsc guard exec git push", "node x.js guard exec ls"],
+    // Other programs have files of these names.
+    'node dist/cli.js "$in" "$out"',
+    'for f in *.md; do node dist/cli.js "$f" "$f.out"; done',
+    "node dist/cli.js $command exec ls",
+    "node dist/main.cjs exec ls",
   ]) {
     assert.equal(decide(policy, text).decision, "ALLOWED", text);
   }
-  for (const text of ["npx signalbox guard exec -- ls", "node /a/dist/cli.js guard exec -- ls"]) {
+  for (const text of [
+    ...["npx signalbox guard exec -- ls", "node /a/dist/cli.js guard exec -- ls"],
+    ...["node /a/guard/main.cjs exec -- ls", "npx signalbox $a $b $c"],
+  ]) {
     assert.equal(decide(policy, text).decision, "DENIED", text);
   }
 });

@@ -1,0 +1,66 @@
+/** The command that `signalbox guard exec` decides and runs, in each form in which the guard can be started. */
+import { isUncertain, plainWord, type Word } from "./shell-command.ts";
+import { type Inner, innersAt } from "./wrapper-arguments.ts";
+
+/** Programs that start the one that an argument names. */
+export const STARTERS = [
+  ...["node", "nodejs", "tsx", "deno", "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"],
+] as const;
+/** The files of the guard that have a program's name of their own. Setup writes the second one into the agents' settings. */
+export const GUARD_FILES = ["cli.js", "main.cjs"] as const;
+
+const PACKAGE = /(?:^|\/)signalbox(?:@[^/]*)?$/;
+const CLI = /(?:^|\/)cli(?:\.[jt]s)?$/;
+const BUNDLE = /(?:^|\/)guard\/main(?:\.cjs)?$/;
+
+/** Whether a word is certainly not some word. */
+function isOther(word: Word | undefined, name: string): boolean {
+  return word === undefined || (!isUncertain(word) && word.value !== name);
+}
+
+/** Whether a word is certainly some word. */
+function isWord(word: Word | undefined, name: string): boolean {
+  return word !== undefined && !isUncertain(word) && word.value === name;
+}
+
+/** `signalbox guard exec` decides its command, for any consumer that an option names. */
+export function guardedCommand(words: readonly Word[]): readonly Inner[] {
+  if (isOther(words[1], "guard") || isOther(words[2], "exec")) return [];
+  let at = words[3]?.value === "--consumer" ? 5 : 3;
+  const isUnclear = [words[1], words[2], words[at - 1]].some((one) => one && isUncertain(one));
+  if (words[at]?.value === "--") at++;
+  return innersAt(words, at, isUnclear);
+}
+
+/** The same where the program is a file of the guard. */
+export function fileCommand(words: readonly Word[]): readonly Inner[] {
+  return guardedAt(words, 0) ?? [];
+}
+
+/** The same where the guard is an argument of the program that starts it. */
+export function startedCommand(words: readonly Word[]): readonly Inner[] {
+  for (let at = 1; at < words.length; at++) {
+    const inners = guardedAt(words, at);
+    if (inners) return inners;
+  }
+  return [];
+}
+
+/**
+ * The command of the guard that is named at a position; `undefined` if another program is. The names of its files are
+ * usual ones, so a variable behind them is not taken for `guard`.
+ */
+function guardedAt(words: readonly Word[], at: number): readonly Inner[] | undefined {
+  const name = words[at] as Word;
+  const next = words[at + 1]?.value === "--" ? at + 2 : at + 1; // `npm exec signalbox -- guard exec`
+  const first = words[next];
+  if (PACKAGE.test(name.value)) {
+    const isOurs = !isOther(first, "guard") && !isOther(words[next + 1], "exec");
+    return isOurs ? guardedCommand([name, ...words.slice(next)]) : undefined;
+  }
+  const isBundle = BUNDLE.test(name.value);
+  if (!isBundle && !CLI.test(name.value)) return undefined;
+  if (isWord(first, "guard")) return guardedCommand([name, ...words.slice(next)]);
+  if (!isBundle || !isWord(first, "exec")) return undefined;
+  return guardedCommand([name, plainWord("guard"), ...words.slice(next)]);
+}

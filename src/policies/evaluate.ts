@@ -47,7 +47,8 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   const text = trimmed(command.command);
   const whole = new WrittenForm(text);
   const first = whole.wordAt(0);
-  const { provider } = command;
+  // The service gives events without a provider the first word. That must not count for the parts behind the first one.
+  const provider = command.provider === first ? undefined : command.provider;
   work.spend(COMPARISON_STEPS * document.rules.length + WORD_STEPS * text.length);
   const denials: Condition[] = [];
   const permissions: Condition[] = [];

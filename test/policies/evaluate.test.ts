@@ -229,6 +229,28 @@ test("an exception for a given provider excuses no program behind the first one"
   }
 });
 
+test("a provider that is the first word of the text decides like none", () => {
+  const except: readonly RuleMatch[] = [{ commands: [{ prefix: "docker ps" }] }];
+  const policy: PolicyDocument = {
+    default: "allow",
+    rules: [rule("no-docker", "deny", { providers: ["docker", "PATH*"] }, { except })],
+    tests: [],
+  };
+  for (const [command, decision] of [
+    ["docker ps && ls", "ALLOWED"],
+    ["docker ps | grep web", "ALLOWED"],
+    ["docker ps > ~/x", "ALLOWED"],
+    ["docker ps && docker rm x", "DENIED"],
+    ["docker rm x && docker ps", "DENIED"],
+    ["docker ps $(docker rm x)", "DENIED"],
+    ["PATH=/x docker ps; ls", "DENIED"],
+  ] as const) {
+    const provider = command.split(" ")[0];
+    assert.equal(evaluate(policy, { command }).decision, decision, command);
+    assert.equal(evaluate(policy, { command, provider }).decision, decision, command);
+  }
+});
+
 test("any policy decides any command like the plainest implementation", () => {
   fc.assert(
     fc.property(somePolicy, someCommand, (policy, command) => {

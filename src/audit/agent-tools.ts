@@ -1,5 +1,5 @@
 /** The tools of AI agents in the terms of audit events, for hooks and for telemetry alike. */
-import { commandText, quotedWord } from "../core/quoted-word.ts";
+import { commandText, isPlainWord, quotedWord } from "../core/quoted-word.ts";
 import { isObject } from "../core/validate.ts";
 
 /** A JSON object that an agent has sent. */
@@ -74,8 +74,8 @@ function commandsIn(input: AgentData, isShell: boolean): readonly string[] {
   const texts = ["command", "cmd"].flatMap((key) => textOrWordsIn(input, key) ?? []);
   if (more === undefined) return [...new Set(texts)];
   const whole = texts.map((text) => `${text} ${more}`);
-  // A single word is the name of a program, which gets the arguments.
-  return [...new Set([...whole, ...texts.filter((text) => /\s/.test(text.trim()))])];
+  // A single word is the name of a program, which gets the arguments. In `ls;sh` there are two.
+  return [...new Set([...whole, ...texts.filter((text) => !isPlainWord(text.trim()))])];
 }
 
 function textOrWordsIn(data: AgentData, key: string): string | undefined {

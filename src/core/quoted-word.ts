@@ -1,8 +1,13 @@
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
+/** Whether a text is one word for a shell, without quotes, expansions and operators. */
+export function isPlainWord(text: string): boolean {
+  return PLAIN_WORD.test(text);
+}
+
 /** Quotes a word for a shell; a plain word stays as it is. */
 export function quotedWord(word: string): string {
-  return PLAIN_WORD.test(word) ? word : quoted(word);
+  return isPlainWord(word) ? word : quoted(word);
 }
 
 /**

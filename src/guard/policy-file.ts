@@ -26,6 +26,9 @@ export interface GuardPolicy {
   readonly document?: PolicyDocument;
 }
 
+/** The way out where a synchronisation replaces the file. */
+const SYNC = ": run signalbox guard sync";
+
 /**
  * Reads the policy.
  *
@@ -39,7 +42,7 @@ export function readPolicy(directory: string, api: string): GuardPolicy | string
   } catch (error) {
     if (error instanceof Untrusted) return error.message;
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return "no policy has been fetched yet: run signalbox guard sync";
+    if (code === "ENOENT") return `no policy has been fetched yet${SYNC}`;
     return `the policy cannot be read: ${code ?? message}`;
   }
   return checked(text, api);
@@ -50,14 +53,15 @@ function checked(text: string, api: string): GuardPolicy | string {
   try {
     policy = JSON.parse(text) as Partial<GuardPolicy> | null;
   } catch {
-    return "the policy file is damaged: run signalbox guard sync";
+    return `the policy file is damaged${SYNC}`;
   }
-  if (policy?.format !== FORMAT) return "the policy file is of another version of the guard";
-  if (policy.api !== api) return "the policy file is of another service or organization";
-  if (!policy.document) return "the policy is not of the schema signalbox/policy/v1";
+  if (policy?.format !== FORMAT) return `the policy file is of another version of the guard${SYNC}`;
+  if (policy.api !== api) return `the policy file is of another service or organization${SYNC}`;
+  if (!policy.document)
+    return "the policy is not of the schema signalbox/policy/v1: publish one that is";
   const { document, etag } = policy;
   if (!Array.isArray(document.rules) || typeof etag !== "string" || !isSendable(etag))
-    return "the policy file is damaged: run signalbox guard sync";
+    return `the policy file is damaged${SYNC}`;
   return policy as GuardPolicy;
 }
 

@@ -229,8 +229,12 @@ test("a payload may begin with byte order marks, as those of Cursor on Windows",
 
 const BAD_POLICIES: readonly (readonly [string, string, RegExp])[] = [
   ["damaged", "{", /damaged/],
-  ["of another form", '{"format":2}', /another version of the guard/],
-  ["of another service", '{"format":1,"api":"http://x/api/v1"}', /another service or organization/],
+  ["of another form", '{"format":2}', /another version of the guard: run signalbox guard sync/],
+  [
+    "of another service",
+    '{"format":1,"api":"http://x/api/v1"}',
+    /another service or organization: run signalbox guard sync/,
+  ],
 ];
 
 for (const [what, text, said] of BAD_POLICIES) {

@@ -1,4 +1,5 @@
 /** The slow commands of the guard: they load the network and the policy parser. */
+import { parseArgs } from "node:util";
 import { doctor } from "./doctor.ts";
 import type { Machine } from "./machine.ts";
 import { setup } from "./setup.ts";
@@ -28,7 +29,10 @@ export async function runCommand(
   }
   if (command === "sync") return sync(args, machine);
   if (command === "setup") return setup(args, machine);
-  if (command === "doctor") return doctor(machine);
+  if (command === "doctor") {
+    parseArgs({ args: [...args] }); // refuses any
+    return doctor(machine);
+  }
   const what = command === "" ? "no command" : `no command "${command}"`;
   machine.error(`signalbox guard: ${what}; see signalbox guard --help\n`);
   return 2;

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { jsonOrUndefined } from "../core/json.ts";
 import { printable } from "../core/printable.ts";
 import { quantity } from "../core/quantity.ts";
@@ -26,11 +27,11 @@ const UNSENDABLE = /\p{Cc}/u;
 
 /** Fetches the policy, sends a heartbeat and the spool; repeatedly with `--every`. */
 export async function sync(args: readonly string[], machine: Machine): Promise<number> {
-  const every = args.indexOf("--every");
-  const isQuiet = args.includes("--quiet");
-  const pause = every === -1 ? undefined : durationOf(args[every + 1] ?? "");
+  const options = { every: { type: "string" }, quiet: { type: "boolean" } } as const;
+  const { every, quiet = false } = parseArgs({ args: [...args], options }).values;
+  const pause = every === undefined ? undefined : durationOf(every);
   for (;;) {
-    const problems = await syncOnce(machine, isQuiet);
+    const problems = await syncOnce(machine, quiet);
     for (const problem of problems) machine.error(`signalbox guard sync: ${problem}\n`);
     if (pause === undefined) return problems.length === 0 ? 0 : 1;
     await pauseFor(pause);

@@ -435,6 +435,9 @@ for (const [args, said] of [
   [["exec"], /expected a command/],
   [["exec", "--consumer", "cat", "ls"], /expected human, ai or ci/],
   [["sync", "--every", "soon"], /expected a time such as 30s or 5m/],
+  [["sync", "--evry", "5m"], /Unknown option '--evry'/],
+  [["sync", "5m"], /Unexpected argument '5m'/],
+  [["doctor", "cursor"], /Unexpected argument 'cursor'/],
 ] as const) {
   test(`guard ${args.join(" ")} says what was expected`, async (t) => {
     const machine = await newMachine(t, { RUNTIME_PORTAL_ENABLED: "false" });

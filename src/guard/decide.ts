@@ -59,7 +59,7 @@ export function decide(
   const observed = observes ? { policy_decision: "ALLOWED", observed_decision: decision } : {};
   const decided = { policy_decision: decision, policy: version, reason, ...observed };
   if (decision === "ALLOWED") return { event: eventOf(attempt, context, decided) };
-  const refusal = reason || noRuleFor(verdict.doubt);
+  const refusal = reason || noRuleFor(verdict);
   const denied = { ...decided, reason: refusal };
   return observes
     ? { event: eventOf(attempt, context, { ...denied, status: "would-be-denied" }) }
@@ -67,10 +67,12 @@ export function decide(
 }
 
 /** Why no rule allows a command. Who knows what is in the way can write the command in another way. */
-function noRuleFor(doubt: string | undefined): string {
-  return doubt === undefined
-    ? "no rule of the policy allows this"
-    : `rules allow only shell texts that can be split, and this one cannot because of ${doubt}`;
+function noRuleFor({ doubt, program }: Verdict): string {
+  if (doubt !== undefined) {
+    return `rules allow only shell texts that can be split, and this one cannot because of ${doubt}`;
+  }
+  const what = program === undefined ? "this" : `this use of ${program}`;
+  return `no rule of the policy allows ${what}`;
 }
 
 /** The outcome for an attempt that cannot be decided, or for a payload that cannot be read. */

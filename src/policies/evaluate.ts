@@ -29,7 +29,12 @@ export interface Verdict {
   readonly reason: string | null;
   /** The reason why a text cannot be split, as in "an array"; absent if it was split. */
   readonly doubt?: string;
+  /** The program of the first command of the text that no rule allows, if it is one of several. */
+  readonly program?: string;
 }
+
+/** A program that names a command to people. Its arguments may be secrets that are known only by the text around them. */
+const PROGRAM = /^[\w.~/-]{1,100}$/;
 
 /**
  * Decides a command, in this order:
@@ -90,6 +95,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   };
   let allowing = permissions.length;
   let isEachAllowed = true;
+  let refused: Form | undefined; // the first command that no rule allows
   let isEmpty = true;
   const required = (forms: readonly Form[]): void => {
     isEmpty = false;
@@ -97,6 +103,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     const providers = [providerOf(forms[0]?.wordAt(0))];
     const found = firstMet(permissions, forms, providers, work);
     isEachAllowed = found < permissions.length;
+    if (!isEachAllowed) [refused] = forms;
     allowing = Math.min(allowing, found);
   };
 
@@ -110,7 +117,10 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   if (isEmpty) required([whole]);
   if (doubt !== undefined) return { ...verdict(document.default, undefined), doubt };
   const permission = isEachAllowed ? permissions[allowing] : undefined;
-  return verdict(permission ? "allow" : document.default, permission?.rule);
+  const decided = verdict(permission ? "allow" : document.default, permission?.rule);
+  const program = refused?.wordAt(0) ?? "";
+  const isOne = refused?.text === text || document.default === "allow";
+  return isOne || !PROGRAM.test(program) ? decided : { ...decided, program };
 }
 
 /** The decision that an effect stands for, as the API spells it. */

@@ -194,7 +194,7 @@ export const policySimulate = {
 export const policySimulation = object({
   title: "PolicySimulation",
   description: "The decision of a policy about a command.",
-  optional: ["doubt", "line"],
+  optional: ["doubt", "program", "line"],
   properties: {
     decision: word("The decision.", decisions),
     mode: word("The document's mode: with `observe` a denied command runs all the same.", modes),
@@ -205,6 +205,9 @@ export const policySimulation = object({
     reason: { type: ["string", "null"], description: "The reason of that rule; null without one." },
     doubt: string(
       "The reason why a shell text cannot be split, so that no allow rule applies; absent if it was split.",
+    ),
+    program: string(
+      "The program of the first command of a shell text that no rule allows; absent if the text is one command, or is not denied by the default.",
     ),
     line: integer("The line of that rule in the document, counted from 1; absent without a rule.", {
       minimum: 1,

@@ -270,12 +270,13 @@ function readCapability(reader: StrictReader, at: Value, also?: string): string 
 }
 
 function faultOf(test: PolicyTest, document: PolicyDocument, work: StepBudget): string | undefined {
-  const { decision, rule, doubt } = evaluate(document, test, work);
+  const { decision, rule, doubt, program } = evaluate(document, test, work);
   const isExpected = decision === decisionOf(test.expect);
   if (isExpected && (test.rule === undefined || test.rule === rule)) return undefined;
   const wanted = `${test.expect}${test.rule === undefined ? "" : ` by rule "${test.rule}"`}`;
   const decided = decision === "ALLOWED" ? "allow" : "deny";
   const by = rule === null ? "the default" : `rule "${rule}"`;
-  const why = doubt === undefined ? "" : `: it cannot be split because of ${doubt}`;
+  const unallowed = program === undefined ? "" : `: no rule allows this use of ${program}`;
+  const why = doubt === undefined ? unallowed : `: it cannot be split because of ${doubt}`;
   return `expected ${wanted}, but it is decided ${decided} by ${by}${why}`;
 }

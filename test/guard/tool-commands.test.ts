@@ -31,6 +31,7 @@ for (const [tool_name, tool_input, said] of [
   [RUN, { command: "git fetch", args: ["--dry-run"] }, UNKNOWN],
   ["Bash", { command: "git fetch", args: ["--dry-run"] }, UNKNOWN],
   ["Bash", { command: ["git", "push", 1] }, DENIED],
+  ["Bash", { command: "ls -a | head -5" }, "no rule of the policy allows this use of head\n"],
   [RUN, { command: "ls;npx", args: ["tsc"] }, UNKNOWN],
   [RUN, { command: "npx", args: ["tsc"] }, undefined],
   [RUN, { command: "make", cmd: "make" }, undefined],

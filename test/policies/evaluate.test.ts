@@ -251,6 +251,24 @@ test("a provider that is the first word of the text decides like none", () => {
   }
 });
 
+test("the first program that no rule allows is named, without its arguments", () => {
+  const rules = [rule("read", "allow", { commands: [{ prefix: "git log" }, { prefix: "ls" }] })];
+  const policy: PolicyDocument = { default: "deny", rules, tests: [] };
+  for (const [command, program] of [
+    ["git log | head -5", "head"],
+    ["ls; timeout 5 /bin/cat x; rm y", "/bin/cat"],
+    ["echo hunter2 | docker login --password-stdin", "echo"],
+    ["ls; API_KEY=hunter2 ls", undefined],
+    ["head -5", undefined],
+    ["ls 'open", undefined],
+    ["git log | ls", undefined],
+  ] as const) {
+    assert.equal(evaluate(policy, { command }).program, program, command);
+    const open = evaluate({ ...policy, default: "allow" }, { command });
+    assert.equal(open.program, undefined);
+  }
+});
+
 test("any policy decides any command like the plainest implementation", () => {
   fc.assert(
     fc.property(somePolicy, someCommand, (policy, command) => {

@@ -15,6 +15,7 @@ interface Simulation {
   readonly rule: string | null;
   readonly reason: string | null;
   readonly doubt?: string;
+  readonly program?: string;
   readonly line?: number;
 }
 
@@ -82,14 +83,15 @@ export function serveSimulator(
 }
 
 function decided(command: string, simulation: Simulation): Html {
-  const { decision, mode, rule, doubt, line } = simulation;
+  const { decision, mode, rule, doubt, program, line } = simulation;
   const observed = mode === "observe" ? { observed_decision: decision } : {};
   const place =
     line === undefined
       ? undefined
       : html`<button type="button" class="quiet" data-line="${line}">Line ${line}</button>`;
-  const reason =
-    doubt === undefined ? simulation.reason : `It cannot be split because of ${doubt}.`;
+  const unallowed =
+    program === undefined ? simulation.reason : `No rule allows this use of ${program}.`;
+  const reason = doubt === undefined ? unallowed : `It cannot be split because of ${doubt}.`;
   const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
   return html`<li>
     ${decisionBadge({ policy_decision: decision, ...observed })} <code>${command}</code>

@@ -11,7 +11,8 @@ export const LINES_A_MINUTE = 1_000;
 
 /**
  * Logs requests: each at `debug`, changes and refused credentials at `info`, and a summary a minute. Without `debug` a
- * minute has at most 1,000 lines of a kind, and its summary says how many were left out.
+ * minute has at most 1,000 lines of a kind, and a line of the same level says how many were left out: the summary would
+ * not be seen with `LOG_LEVEL=warn`.
  */
 export interface RequestLog {
   readonly onAnswered: (summary: RequestSummary) => void;
@@ -19,15 +20,26 @@ export interface RequestLog {
   summarize(): void;
 }
 
+/** The lines of a kind that were left out. */
+interface LeftOut {
+  readonly level: "info" | "error";
+  readonly count: number;
+}
+
 /** Creates a request log. It never contains queries, bodies or credentials. */
 export function createRequestLog(log: Log): RequestLog {
   const counts = { requests: 0, refused: 0, failed: 0 };
   const logsAll = log.enabled("debug");
-  const lines = new Map<string, number>();
-  const write = (level: "info" | "error", message: string, fields: LogFields): void => {
-    const before = lines.get(message) ?? 0;
-    lines.set(message, before + 1);
-    if (logsAll || before < LINES_A_MINUTE) log[level](message, fields);
+  const leftOut = new Map<string, LeftOut>();
+  const written = new Map<string, number>();
+  const write = (level: LeftOut["level"], message: string, fields: LogFields): void => {
+    const before = written.get(message) ?? 0;
+    if (logsAll || before < LINES_A_MINUTE) {
+      written.set(message, before + 1);
+      log[level](message, fields);
+    } else {
+      leftOut.set(message, { level, count: (leftOut.get(message)?.count ?? 0) + 1 });
+    }
   };
 
   return {
@@ -51,14 +63,13 @@ export function createRequestLog(log: Log): RequestLog {
     },
     summarize() {
       if (counts.requests === 0) return;
-      const leftOut = [...lines.values()].reduce(
-        (sum, count) => sum + Math.max(0, count - LINES_A_MINUTE),
-        0,
-      );
-      const unlogged = leftOut > 0 && !logsAll ? { lines_left_out: leftOut } : {};
-      log.info("requests in the last minute", { ...counts, ...unlogged });
+      log.info("requests in the last minute", counts);
+      for (const [message, { level, count }] of leftOut) {
+        log[level]("lines left out in the last minute", { of: message, lines_left_out: count });
+      }
       Object.assign(counts, { requests: 0, refused: 0, failed: 0 });
-      lines.clear();
+      written.clear();
+      leftOut.clear();
     },
   };
 }

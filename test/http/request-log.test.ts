@@ -31,6 +31,12 @@ function requestLog(level: LogLevel): { log: RequestLog; lines: readonly Line[] 
   return { log: createRequestLog(log), lines };
 }
 
+/** The lines that count others: their level, what they count, and how many. */
+function leftOutIn(lines: readonly Line[]): readonly unknown[] {
+  const counting = lines.filter(({ message }) => message === "lines left out in the last minute");
+  return counting.map((line) => [line["level"], line["of"], line["lines_left_out"]]);
+}
+
 test("at debug each request is a line with its route, duration and sizes", () => {
   const { log, lines } = requestLog("debug");
   log.onAnswered({ ...SUMMARY, contentLength: "7" });
@@ -116,7 +122,7 @@ test("the line of an answered request has its sizes, and neither path, query nor
   assert.ok(!JSON.stringify(lines).includes("hunter2"));
 });
 
-test("a minute has a bounded number of lines of each kind, and its summary counts the others", () => {
+test("a minute has a bounded number of lines of each kind, and the others are counted", () => {
   const { log, lines } = requestLog("info");
   const refused = new Unauthenticated("No", { tokenRefused: true });
   const answer = (error: unknown) => log.onAnswered({ ...SUMMARY, status: 401, error });
@@ -125,12 +131,26 @@ test("a minute has a bounded number of lines of each kind, and its summary count
   assert.equal(lines.length, LINES_A_MINUTE + 1);
   assert.equal(lines.at(-1)?.["message"], "changed");
   log.summarize();
-  assert.equal(lines.at(-1)?.["lines_left_out"], 5);
+  assert.deepEqual(leftOutIn(lines), [["info", "credentials refused", 5]]);
   answer(refused);
   assert.equal(lines.at(-1)?.["message"], "credentials refused");
   log.summarize();
-  assert.equal(lines.at(-1)?.["lines_left_out"], undefined);
+  assert.equal(lines.at(-1)?.["message"], "requests in the last minute");
+  assert.equal(leftOutIn(lines).length, 1);
 });
+
+for (const level of ["info", "warn", "error"] as const) {
+  test(`at ${level} a line of that level counts the failed requests that were left out`, () => {
+    const { log, lines } = requestLog(level);
+    const error = new Error("Broken");
+    const more = LINES_A_MINUTE + 5;
+    for (let i = 0; i < more; i++) log.onAnswered({ ...SUMMARY, status: 500, error });
+    for (let i = 0; i < more; i++) log.onAnswered({ ...SUMMARY, status: 201, isChange: true });
+    log.summarize();
+    const changes = level === "info" ? [["info", "changed", 5]] : [];
+    assert.deepEqual(leftOutIn(lines), [["error", "request failed", 5], ...changes]);
+  });
+}
 
 test("at debug no line is left out", () => {
   const { log, lines } = requestLog("debug");

@@ -176,6 +176,15 @@ test("each step is taken by its command, and one that is not allowed says why", 
   assert.match(unknown.error, /There is no rollout "nothing"/);
 });
 
+test("the stage in which a rollout is rolled back is not called done", async (t) => {
+  const { begin, rollout } = await setUp(t);
+  await begin();
+  await rollout("advance");
+  const { out } = await rollout("roll-back");
+  assert.match(out, /\nstage 1: .*; done; .*\nstage 2: .*; rolled back; .*\nrolled back\n$/);
+  assert.equal((await rollout("status")).out, out);
+});
+
 test("a document that denies too much is neither stored nor rolled out", async (t) => {
   const { app, admin, begin, newest } = await setUp(t);
   const event = { command: "git push", decision: "allowed", executor: "ada" };

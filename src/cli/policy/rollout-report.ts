@@ -9,7 +9,9 @@ export function rolloutLines(rollout: Rollout): string {
   const { id, version, base_version: base, created_by: by } = rollout;
   const lines = [
     `Rollout ${id} of ${version} instead of ${base}, begun by ${by}`,
-    ...rollout.stages.map((stage, i) => `stage ${i + 1}: ${stageWords(stage)}`),
+    ...rollout.stages.map(
+      (stage, i) => `stage ${i + 1}: ${stageWords(stage, endWord(rollout, i + 1))}`,
+    ),
   ];
   return lines.map((line) => `${printable(line)}\n`).join("");
 }
@@ -24,11 +26,16 @@ export function progressLine(rollout: Rollout): string {
   return [`${stateWord(state)}${place}`, waits.join("; ")].filter((part) => part !== "").join(": ");
 }
 
-function stageWords(stage: RolloutStage): string {
+/** The word for a stage that ended: the one in which the rollout itself was ended is not done. */
+function endWord({ state, current_stage: current }: Rollout, stage: number): string {
+  return stage < current || state === "completed" ? "done" : stateWord(state);
+}
+
+function stageWords(stage: RolloutStage, end: string): string {
   const { figures, started_at: from, ended_at: to } = stage;
   const words = [whoWords(stage), `ends when: ${gateWords(stage).join(", ")}`];
   if (from === undefined) words.push("not begun");
-  else if (to !== undefined) words.push("done");
+  else if (to !== undefined) words.push(end);
   if (figures) {
     const { assigned, reporting, silent, before, after } = figures;
     words.push(`${reporting} of ${assigned} report it`);

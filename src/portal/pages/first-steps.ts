@@ -2,7 +2,7 @@ import { curlLine, type ShownRequest } from "../curl.ts";
 import { EDITOR_PATH } from "../editor-draft.ts";
 import { html, type Html } from "../html.ts";
 import { firstHeartbeat, runtimeLines } from "./runtime-lines.ts";
-import { badge, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
+import { badge, credentialHeaders, shellLines, TOKEN_ORIGIN, type PageContext } from "./parts.ts";
 
 /** The steps of a new service that are done; the last step, a command, is still missing. */
 export interface Beginning {
@@ -63,7 +63,8 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
       isDone: hasPolicy,
       advice: html`Runtimes fetch the active version and decide by it.
         <a href="${EDITOR_PATH}">Write the first one</a>, or publish one from a shell. This one
-        allows every command, so that you see what runs before you deny anything:`,
+        allows every command, so that you see what runs before you deny
+        anything${context.needsCredential ? html`. ${TOKEN_ORIGIN}` : ":"}`,
       lines: [curlLine(publishRequest(context))],
     },
     ...(hasKey === undefined

@@ -84,8 +84,15 @@ export function emptyState(title: string, advice: HtmlValue, request?: ShownRequ
     <strong>${title}</strong>
     <p>${advice}</p>
     ${request && shellLines(curlLine(request))}
+    ${request?.headers?.includes(TOKEN_HEADER) ? html`<p class="faint">${TOKEN_ORIGIN}</p>` : undefined}
   </div>`;
 }
+
+const TOKEN_HEADER = "Authorization: Bearer <token>";
+/** The words that stand beside a shell line with the token of a user. */
+export const TOKEN_ORIGIN = html`The <code>&lt;token&gt;</code> is in the answer to
+  <a href="/portal/api#postV1AuthLogin"><code>POST /auth/login</code></a
+  >, which takes your email and password.`;
 
 /** The credential headers of a shell line: a runtime's API key, or a user's token. */
 export function credentialHeaders(
@@ -93,7 +100,7 @@ export function credentialHeaders(
   who: "runtime" | "person",
 ): readonly string[] {
   if (!needsCredential) return [];
-  return [who === "runtime" ? "X-API-Key: <api_key>" : "Authorization: Bearer <token>"];
+  return [who === "runtime" ? "X-API-Key: <api_key>" : TOKEN_HEADER];
 }
 
 /** Names with their values, for `facts`; those with the value `undefined` are left out. */

@@ -160,6 +160,7 @@ test("shell lines show the required credentials", () => {
   const words = wordsOf({ needsCredential: true });
   assert.match(words, /X-API-Key: &lt;api_key&gt;/);
   assert.match(words, /Authorization: Bearer &lt;token&gt;/);
+  assert.match(words, /The &lt;token&gt; is in the answer to POST \/auth\/login/);
 });
 
 test("a denial shows its command, reason, executor, runtime and time, and links to the event", () => {

@@ -90,6 +90,18 @@ test("one pipelined request beyond the limit ends the connection", async (t) => 
   assert.equal(summaries.length, before[2] + sent - 1); // all but the one that is being carried out
 });
 
+test("of the requests that were read with the one beyond the limit none begins", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open, requests, summaries } = await serve(t, rows);
+  const [greedy, other] = [open(), open()];
+  greedy.send(GET.repeat(1_500)); // less than Node reads at a time
+  await greedy.ended();
+  await until(() => summaries.length > MAX_WAITING_REQUESTS);
+  other.send(GET); // it comes after all of them
+  await until(() => asked.length === 2);
+  assert.equal(requests.length, 2 + MAX_WAITING_REQUESTS + 1);
+});
+
 test("requests that wait when their connection is cut are recorded as 499, and not carried out", async (t) => {
   const { asked, rows } = slowRows();
   const { open, summaries } = await serve(t, rows);

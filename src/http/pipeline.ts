@@ -9,6 +9,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Duplex } from "node:stream";
 import { networkOf } from "../core/address.ts";
 import { FairShare, type Holding } from "../core/fair-share.ts";
+import { cutOff } from "./cut-off.ts";
 
 /** The last response of every connection; `undefined` before its first request. */
 export type Latest = Map<Duplex, ServerResponse | undefined>;
@@ -67,9 +68,9 @@ export function inTurn(
     begins.push(() => listener(request, response));
     if (
       begins.length > MAX_WAITING_REQUESTS ||
-      !shares.makeRoom(holding, size, MAX_WAITING_SIZE, cut)
+      !shares.makeRoom(holding, size, MAX_WAITING_SIZE, cutOff)
     ) {
-      return cut(socket);
+      return cutOff(socket);
     }
     holding.set(holding.amount + size);
     followed.add(before);
@@ -79,17 +80,6 @@ export function inTurn(
       begins.shift()?.();
     });
   };
-}
-
-/**
- * Closes a connection, and makes Node drop the requests that it has read with the last one. It reads up to 64 KiB at a
- * time, over a thousand small requests, and makes the objects of each, although the connection is closed: a hundred
- * connections held up all others for seconds. Node has no other way to stop that than this property of its own.
- */
-function cut(socket: Duplex): void {
-  const { parser } = socket as { readonly parser?: { onIncoming?: unknown } | null };
-  if (typeof parser?.onIncoming === "function") parser.onIncoming = () => 0; // 0: read on
-  socket.destroy();
 }
 
 /** The approximate memory of a waiting request, in bytes. */

@@ -13,6 +13,7 @@ import { Connections } from "./connections.ts";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../core/timers.ts";
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { MOST_HEADERS } from "./request.ts";
+import { RequestInPieces } from "./request-in-pieces.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";
 
@@ -70,7 +71,7 @@ export async function listen(
   const connections = new Connections(maxConnections, isByAddress);
   const { latest } = connections;
   const answer = inTurn(listener, latest, isByAddress);
-  const server = createServer({ ...LIMITS, ...limits }, answer);
+  const server = createServer({ ...LIMITS, IncomingMessage: RequestInPieces, ...limits }, answer);
   server.maxHeadersCount = MOST_HEADERS + 1; // with one more the request is refused: Node drops later headers
   server.on("connection", (socket) => connections.add(socket));
   server.on("checkContinue", answer); // a refusal is then sent before the client sends the body

@@ -270,7 +270,7 @@ test("a body that arrives in any pieces is read whole", async (t) => {
     b: "€😀".repeat(999),
   });
   const bytes = Buffer.from(text);
-  for (const size of [1, 7, 1023, 1024, 1025, 65_536, bytes.length]) {
+  for (const size of [64, 65, 1023, 1024, 1025, 65_536, bytes.length]) {
     chunked(connection, "/echo");
     const pieces: Buffer[] = [];
     for (let i = 0; i < bytes.length; i += size) pieces.push(chunk(bytes.subarray(i, i + size)));

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { reply } from "../../src/http/reply.ts";
+import { MOST_SMALL_PIECES, SMALL_PIECE_BYTES } from "../../src/http/request-in-pieces.ts";
+import { route } from "../../src/http/route.ts";
+import { serve } from "./serve.ts";
+
+const free = { type: "object", additionalProperties: true } as const;
+const common = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
+
+const ROWS = [
+  route({
+    ...{ ...common, method: "POST", path: "/echo", body: free, replies: { 200: free } },
+    handle: ({ body }) => reply(200, body),
+  }),
+];
+
+const HEAD = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
+const END = "2\r\n{}\r\n0\r\n\r\n"; // one small chunk
+
+function chunks(count: number, bytes: number): string {
+  return `${bytes.toString(16)}\r\n${" ".repeat(bytes)}\r\n`.repeat(count);
+}
+
+test("one small chunk beyond the limit ends the connection, and the rest of what was read is dropped", async (t) => {
+  const { open, requests } = await serve(t, ROWS);
+  const patient = open();
+  patient.send(CHUNKED + chunks(MOST_SMALL_PIECES - 1, 1) + END);
+  assert.equal((await patient.next()).body, "{}");
+  const greedy = open();
+  greedy.send(CHUNKED + chunks(MOST_SMALL_PIECES, 1) + END);
+  await greedy.ended();
+  const last = requests.at(-1);
+  assert.ok((last?.readableLength ?? 0) <= MOST_SMALL_PIECES);
+  patient.send(CHUNKED + END); // the limit is that of one body
+  assert.equal((await patient.next()).status, 200);
+  const next = open(); // Node uses the parser of the closed connection again
+  next.send(CHUNKED + END);
+  assert.equal((await next.next()).body, "{}");
+});
+
+test("larger chunks are not counted", async (t) => {
+  const { open } = await serve(t, ROWS);
+  const connection = open();
+  connection.send(CHUNKED + chunks(MOST_SMALL_PIECES + 1, SMALL_PIECE_BYTES) + END);
+  assert.equal((await connection.next()).body, "{}");
+});

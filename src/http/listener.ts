@@ -13,7 +13,7 @@ import { Exchange } from "./exchange.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
-import { checkAuthorization, checkHead, pickHeaders, splitTarget } from "./request.ts";
+import { checkAuthorization, checkHead, hasBody, pickHeaders, splitTarget } from "./request.ts";
 import { discard, empty, StreamReply } from "./reply.ts";
 import { refuse, respond } from "./respond.ts";
 import type { Route } from "./route.ts";
@@ -85,7 +85,10 @@ function withCaller<Needs>(exchange: Exchange<Needs>, caller: Caller): void {
   if (row.defaultOnly !== undefined && caller.organization !== DEFAULT_ORGANIZATION) {
     throw new Forbidden(row.defaultOnly);
   }
-  if (row.body === undefined) return handle(exchange, undefined);
+  if (row.body === undefined) {
+    if (hasBody(request)) request.resume(); // dropped: unread, it is in memory until the answer, which may come late
+    return handle(exchange, undefined);
+  }
   const { maxBodyBytes, bodyBudget } = parts;
   const refusal = bodyRefusal(request, maxBodyBytes);
   if (refusal) return fail(exchange, refusal);

@@ -136,3 +136,8 @@ export function callerAddress(request: IncomingMessage, trustedProxies: number):
   const address = v4 ?? v6 ?? entry;
   return canonicalAddress(isIP(address) === 0 ? peer : address);
 }
+
+/** Whether a request has a body, which need not have arrived. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}

@@ -4,6 +4,7 @@ import {
   appendFile,
   chmod,
   cp,
+  mkdir,
   readdir,
   readFile,
   rename,
@@ -278,6 +279,19 @@ test("the leftovers of a killed server are mentioned, and are not faults", async
   assert.equal(code, 0, out);
   const notes = out.split("\n").filter((line) => line.startsWith("note: "));
   assert.equal(notes.length, 4, out);
+});
+
+test("an organization whose creation was cut off anywhere is mentioned, and is not a fault", async () => {
+  const root = await newDirectory({ after });
+  await cp(app.dataDir, root, { recursive: true });
+  const own = join(root, "organizations", "cut-off");
+  await mkdir(own, { mode: 0o700 });
+  for (const name of ["users.json.7-7.tmp", "users.json", "organization.json.7-8.tmp"]) {
+    await writeFile(join(own, name), '{"users":[]}', { mode: 0o600 });
+    const { code, out } = await run(["verify", root]);
+    assert.equal(code, 0, out);
+    assert.match(out, /cut-off: was being created when a server ended, and never came to be/);
+  }
 });
 
 test("a backup is verified against its manifest too", async () => {

@@ -157,12 +157,14 @@ async function readOrganization(
   }
   if (id === DEFAULT_ORGANIZATION) return undefined; // it exists, even if its file is lost
   const names = await files.readDirectory(directory);
-  const isUnfinished = names.every(
-    (name) => name === basename(users) || name.endsWith(TEMPORARY_SUFFIX),
-  );
   // A new organization of that name must not inherit the files of an earlier one.
-  if (!isUnfinished) throw damaged(path, "it is missing");
+  if (!isUnfinished(names, users)) throw damaged(path, "it is missing");
   return undefined;
+}
+
+/** Whether a directory without `organization.json` has nothing but what a creation wrote before a server ended. */
+export function isUnfinished(names: readonly string[], users: string): boolean {
+  return names.every((name) => name === basename(users) || name.endsWith(TEMPORARY_SUFFIX));
 }
 
 async function createDefault(

@@ -11,6 +11,7 @@ import { FileKeys } from "../keys.ts";
 import { PolicyRecords } from "../policy-index.ts";
 import { digestOf } from "../policy-texts.ts";
 import { readLogKey } from "../proof/log-key.ts";
+import { isUnfinished } from "../organizations.ts";
 import { FileProviderOverrides } from "../providers.ts";
 import { FileRollouts } from "../rollouts.ts";
 import { FileSettings } from "../settings.ts";
@@ -62,10 +63,11 @@ export async function verifySnapshots(
   });
   if (record === null) {
     const names = await listDirectory(files, own.directory);
-    const isUnfinished = names.every((name) => name.startsWith("users.json"));
-    if (!isUnfinished) report.problem(own.organization, "is missing");
-    else report.note(own.directory, "was being created when a server ended, and never came to be");
-    if (isUnfinished) return false;
+    if (isUnfinished(names, own.users)) {
+      report.note(own.directory, "was being created when a server ended, and never came to be");
+      return false;
+    }
+    report.problem(own.organization, "is missing");
   }
   const only = [id];
   await report.reading(own.users, () => FileUsers.open(files, layout, new UndoQueue(), only));

@@ -1,5 +1,5 @@
 import { printable } from "../core/printable.ts";
-import { restoreBackup } from "../storage/backup/backup.ts";
+import { restoreBackup, unfinishedRestores } from "../storage/backup/backup.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { requireApart } from "./require-apart.ts";
 import { readArguments } from "./arguments.ts";
@@ -19,6 +19,11 @@ DIR is there as a whole or not at all. Tokens and keys of the backup are valid a
     out(
       `Restored ${manifest.files.length} files of ${printable(manifest.created_at)} to ${printable(directory)}\n`,
     );
+    for (const left of await unfinishedRestores(systemFiles, directory)) {
+      out(
+        `Left by another restore: ${printable(left)}. Remove it, unless that restore is still running\n`,
+      );
+    }
     return 0;
   },
 };

@@ -115,6 +115,19 @@ test("a restored backup gives the same answers, also about an open rollout", asy
   });
 });
 
+test("a restore names what a killed restore to the same directory left beside it", async () => {
+  const [target, dataDir] = [join(folder, "named"), join(folder, "named-restored")];
+  assert.equal((await run(["backup", app.dataDir, target])).code, 0);
+  const left = join(folder, ".named-restored-0123456789ab.tmp");
+  for (const path of [left, join(folder, ".other-0123456789ab.tmp")]) await mkdir(path);
+  const { code, out } = await run(["restore", target, dataDir]);
+  assert.equal(code, 0);
+  const lines = out.split("\n").slice(1, -1);
+  assert.deepEqual(lines, [
+    `Left by another restore: ${left}. Remove it, unless that restore is still running`,
+  ]);
+});
+
 /** Ends a wait for what never comes. */
 const IN_TIME = { timeout: 60_000 };
 

@@ -100,7 +100,7 @@ export async function restoreBackup(
   const manifest = await openBackup(files, backup);
   const to = resolve(target);
   const token = randomBytes(6).toString("hex");
-  const aside = join(dirname(to), `.${basename(to)}-${token}${TEMPORARY_SUFFIX}`);
+  const aside = join(dirname(to), `${asideOf(to)}${token}${TEMPORARY_SUFFIX}`);
   try {
     await makeDurableDirectory(files, aside, dirname(to)).catch((error: unknown) => {
       throw faultAt(target, error); // the caller knows the target, not the directory aside
@@ -124,6 +124,24 @@ export async function restoreBackup(
   }
   await syncDirectory(files, dirname(to));
   return manifest;
+}
+
+/** The beginning of the names under which a restore writes its files aside. */
+function asideOf(to: string): string {
+  return `.${basename(to)}-`;
+}
+
+/** The directories beside `target` that restores to it left when they were killed; one may still be in progress. */
+export async function unfinishedRestores(
+  files: FileOperations,
+  target: string,
+): Promise<readonly string[]> {
+  const to = resolve(target);
+  const names = await listDirectory(files, dirname(to)).catch((): readonly string[] => []);
+  const start = asideOf(to);
+  const isAside = (name: string): boolean =>
+    name.startsWith(start) && /^[\da-f]{12}\.tmp$/.test(name.slice(start.length));
+  return names.filter(isAside).map((name) => join(dirname(to), name));
 }
 
 async function refuseOther(

@@ -6,12 +6,19 @@ type Parser = Record<string, unknown>;
 const HEAD = "onIncoming";
 const BODY = "parserOnBody";
 
-/**
- * Closes a connection, and makes Node drop what it has read from it. It reads up to 64 KiB at a time, over a thousand
- * small requests or ten thousand chunks of a body, and makes the objects of each, although the connection is closed: a
- * hundred connections held up all others for seconds. Node has no other way to stop that than its parser's own properties.
- */
+/** Closes a connection, and makes Node drop what it has read from it. */
 export function cutOff(socket: Duplex): void {
+  dropRest(socket);
+  socket.destroy();
+}
+
+/**
+ * Makes Node drop what it has read, and will read, from a connection that is being closed. It reads up to 64 KiB at a time,
+ * over a thousand small requests or ten thousand chunks of a body, and makes the objects of each, although the connection
+ * is closed: a hundred connections held up all others for seconds. Node has no other way to stop that than its parser's own
+ * properties.
+ */
+export function dropRest(socket: Duplex): void {
   const { parser } = socket as { readonly parser?: Parser | null };
   if (typeof parser?.[HEAD] === "function") parser[HEAD] = () => 0; // 0: read on
   const name = Object.keys(parser ?? {}).find((key) => nameOf(parser?.[key]) === BODY);
@@ -21,7 +28,6 @@ export function cutOff(socket: Duplex): void {
     // Node uses the parser again, and sets only the other function anew.
     socket.once("close", () => (parser[name] = body));
   }
-  socket.destroy();
 }
 
 function nameOf(value: unknown): string | undefined {

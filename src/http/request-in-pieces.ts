@@ -1,10 +1,12 @@
 import { IncomingMessage } from "node:http";
-import { cutOff } from "./cut-off.ts";
+import { dropRest } from "./cut-off.ts";
 
 /** A piece of a body with fewer bytes is small. Clients that send a body while they make it send longer ones. */
 export const SMALL_PIECE_BYTES = 64;
 /** The most small pieces of a body in chunks. */
 export const MOST_SMALL_PIECES = 2_048;
+/** The code of the error for a body with more of them. */
+export const SMALL_PIECES = "ERR_SMALL_PIECES";
 
 /**
  * A request whose body may not come in very many small chunks. Node makes a buffer of each chunk, which takes a
@@ -20,7 +22,9 @@ export class RequestInPieces extends IncomingMessage {
     if (++this.#small <= MOST_SMALL_PIECES) return super.push(piece, encoding);
     // The pieces of a body with a length are what the network delivers, one in a turn of the event loop.
     if (this.headers["transfer-encoding"] === undefined) return super.push(piece, encoding);
-    cutOff(this.socket);
+    dropRest(this.socket);
+    // Node hands it to the server as it does errors of its parser.
+    this.socket.emit("error", Object.assign(new Error("too many chunks"), { code: SMALL_PIECES }));
     return true;
   }
 }

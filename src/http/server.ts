@@ -13,7 +13,12 @@ import { Connections } from "./connections.ts";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../core/timers.ts";
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { MOST_HEADERS } from "./request.ts";
-import { RequestInPieces } from "./request-in-pieces.ts";
+import {
+  MOST_SMALL_PIECES,
+  RequestInPieces,
+  SMALL_PIECE_BYTES,
+  SMALL_PIECES,
+} from "./request-in-pieces.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";
 
@@ -161,6 +166,12 @@ function faultOf(code: string | undefined): [status: number, reason: string, mes
       ];
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return [408, "Request Timeout", "The request did not arrive in time"];
+    case SMALL_PIECES:
+      return [
+        400,
+        "Bad Request",
+        `A body may have at most ${MOST_SMALL_PIECES} chunks of under ${SMALL_PIECE_BYTES} bytes: send larger ones`,
+      ];
     default:
       return [400, "Bad Request", "This is not a well-formed HTTP request"];
   }

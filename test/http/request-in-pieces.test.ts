@@ -23,13 +23,16 @@ function chunks(count: number, bytes: number): string {
   return `${bytes.toString(16)}\r\n${" ".repeat(bytes)}\r\n`.repeat(count);
 }
 
-test("one small chunk beyond the limit ends the connection, and the rest of what was read is dropped", async (t) => {
+test("one small chunk beyond the limit is refused, and the rest of what was read is dropped", async (t) => {
   const { open, requests } = await serve(t, ROWS);
   const patient = open();
   patient.send(CHUNKED + chunks(MOST_SMALL_PIECES - 1, 1) + END);
   assert.equal((await patient.next()).body, "{}");
   const greedy = open();
   greedy.send(CHUNKED + chunks(MOST_SMALL_PIECES, 1) + END);
+  const refusal = await greedy.next();
+  assert.equal(refusal.status, 400);
+  assert.match(refusal.body, /at most 2048 chunks of under 64 bytes: send larger ones/);
   await greedy.ended();
   const last = requests.at(-1);
   assert.ok((last?.readableLength ?? 0) <= MOST_SMALL_PIECES);

@@ -53,7 +53,8 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   const whole = new WrittenForm(text);
   const first = whole.wordAt(0);
   // The service gives events without a provider the first word. That must not count for the parts behind the first one.
-  const provider = command.provider === first ? undefined : command.provider;
+  const isDerived = command.provider === first && !namesProvider(command);
+  const provider = isDerived ? undefined : command.provider;
   work.spend(COMPARISON_STEPS * document.rules.length + WORD_STEPS * text.length);
   const denials: Condition[] = [];
   const permissions: Condition[] = [];
@@ -121,6 +122,14 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   const program = refused?.wordAt(0) ?? "";
   const isOne = refused?.text === text || document.default === "allow";
   return isOne || !PROGRAM.test(program) ? decided : { ...decided, program };
+}
+
+/**
+ * Whether the capability says that the provider was given, as for each tool of an agent. Otherwise a tool of `mcp/box`
+ * could run `mcp/box; rm x` as if it had no provider.
+ */
+export function namesProvider({ provider, capability }: Omit<Command, "command">): boolean {
+  return provider !== undefined && capability?.startsWith(`${provider}/`) === true;
 }
 
 /** The decision that an effect stands for, as the API spells it. */

@@ -3,6 +3,7 @@
  * patterns: two executors that match the same patterns get the same decisions.
  */
 import { MARK } from "../audit/redaction/values.ts";
+import { namesProvider } from "../policies/evaluate.ts";
 import type { PolicyDocument, RuleMatch } from "../policies/rules.ts";
 import { GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
@@ -74,10 +75,12 @@ export class FactClasses {
     }
     let all = "";
     for (const one of this.#fields) all += `${classOf(one, event, work)};`;
-    // The provider is compared with the programs in the command, too.
+    // The provider is compared with the programs in the command, too, unless it may be one of them.
     const { provider } = event;
-    if (this.#hasProviders)
-      all += provider === undefined ? "-;" : `${provider.length},${provider};`;
+    if (this.#hasProviders) {
+      const mark = namesProvider(event) ? "," : ".";
+      all += provider === undefined ? "-;" : `${provider.length}${mark}${provider};`;
+    }
     return all;
   }
 }

@@ -12,8 +12,9 @@ const yaml = `schema: signalbox/policy/v1
 default: deny
 rules:
   - { id: no-push, effect: deny, match: { commands: [{ prefix: git push }] } }
+  - { id: no-make, effect: deny, match: { providers: [mcp/box], commands: [{ prefix: make clean }] } }
   - { id: trial, effect: allow, match: { commands: [{ prefix: make }, { prefix: git fetch --dry-run }] } }
-  - { id: some, effect: allow, match: { commands: [{ prefix: ls }, { prefix: npx tsc }, { exact: git }] } }
+  - { id: some, effect: allow, match: { commands: [{ prefix: ls }, { prefix: npx tsc }, { exact: git }, { prefix: mcp/box }] } }
 `;
 await app.post("/api/public/policies", { version: "v1", yaml });
 const RUN = "mcp__box__run";
@@ -34,6 +35,8 @@ for (const [tool_name, tool_input, said] of [
   ["Bash", { command: "ls -a | head -5" }, "no rule of the policy allows this use of head\n"],
   [RUN, { command: "ls;npx", args: ["tsc"] }, UNKNOWN],
   [RUN, { command: "npx", args: ["tsc"] }, undefined],
+  [RUN, { command: "mcp/box || make clean" }, "no-make"],
+  [RUN, { command: "mcp/box || make" }, undefined],
   [RUN, { command: "make", cmd: "make" }, undefined],
   [RUN, { command: "ls -a", args: ["src"] }, undefined],
 ] as const) {

@@ -251,6 +251,22 @@ test("a provider that is the first word of the text decides like none", () => {
   }
 });
 
+test("a text that begins with the name of its tool decides like other texts of the tool", () => {
+  const match: RuleMatch = { providers: ["mcp/box"], commands: [{ prefix: "rm" }] };
+  const rules = [rule("no-rm", "deny", match)];
+  const policy: PolicyDocument = { default: "allow", rules, tests: [] };
+  const tool = { provider: "mcp/box", capability: "mcp/box/run" };
+  for (const command of [
+    "rm x",
+    "ls; rm x",
+    "mcp/box; rm x",
+    "mcp/box ; rm x",
+    "mcp/box || rm x",
+  ]) {
+    assert.equal(evaluate(policy, { command, ...tool }).decision, "DENIED", command);
+  }
+});
+
 test("the first program that no rule allows is named, without its arguments", () => {
   const rules = [rule("read", "allow", { commands: [{ prefix: "git log" }, { prefix: "ls" }] })];
   const policy: PolicyDocument = { default: "deny", rules, tests: [] };

@@ -444,6 +444,22 @@ test("facts whose values run into each other are different commands", () => {
   assert.deepEqual(not_replayable, [{ reason: "executor_missing", events: 1 }]);
 });
 
+test("a provider that was given and one that the service derived are different facts", () => {
+  const match = { providers: ["mcp/box"], commands: [{ prefix: "rm" }] };
+  const document: NaiveDocument = { ...ALLOW_ALL, rules: [{ id: "r", effect: "deny", match }] };
+  const facts = { command: "mcp/box ; rm x", provider: "mcp/box" };
+  const derived = eventOf(facts);
+  const given = eventOf({ ...facts, capability: "mcp/box/run" });
+  for (const list of [
+    [derived, given],
+    [given, derived],
+  ]) {
+    const { examples } = replayed(document, list);
+    const denied = examples.map(({ event }) => event.capability);
+    assert.deepEqual(denied, ["mcp/box/run"]);
+  }
+});
+
 test("all decisions share one limit of steps", () => {
   const tally = new Tally(
     { candidate: documentOf(DENY_PUSH), base: undefined, examples: 0 },

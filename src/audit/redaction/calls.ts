@@ -10,12 +10,14 @@ export const CALL_RULES: readonly RedactionRule[] = [
   valueAt(
     "call-password",
     ["auth(", "auth=(", "auth ", "auth (", "login(", "credential(", "credential]::", "password("],
-    String.raw`(?<!get_?)(?:auth|login|credential|password)(?:\]::new|=)?\s?\(?\s{0,4}${STRING}(?=["'])`,
+    String.raw`(?<!get_?(?=password))(?:auth|login|credential|password)(?:\]::new|=)?\s?\(?\s{0,4}${STRING}(?=["'])`,
     [
       "requests.get(u, auth=('ada', 'hunter2'))",
       `s.login("ada", "hunter2")`,
       "[Net.NetworkCredential]::new('ada','hunter2')",
       "r.basic_auth 'ada', 'hunter2'",
+      "get_auth('ada', 'hunter2')",
+      "target_login('ada', 'hunter2')",
     ],
     [
       "s.login('ada', password)",
@@ -37,7 +39,7 @@ export const CALL_RULES: readonly RedactionRule[] = [
     id: "named-argument",
     keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
     pattern: new RegExp(
-      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|(?<!in|out)put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
+      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|(?<!(?<!\w)(?:in|out))put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -46,6 +48,8 @@ export const CALL_RULES: readonly RedactionRule[] = [
       `os.Setenv("API_KEY", "hunter2")`,
       "[Environment]::SetEnvironmentVariable('API_KEY','hunter2','User')",
       "headers.set('X-Api-Key', 'hunter2')",
+      "core.setOutput('token', 'hunter2')",
+      "page.fill_input('password', 'hunter2')",
     ],
     ignores: [
       `os.Setenv("API_KEY", key)`,

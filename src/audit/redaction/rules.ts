@@ -33,8 +33,10 @@ export const WHOLE = String.raw`[^\s"'\x60$(][^"'\x60$(]{0,4096}`;
 export const DEFAULT = String.raw`[^\s"'\x60$(){}]{1,4096}`;
 /** Commands and options before an assignment that is one word. */
 export const ASSIGNS = String.raw`(?:(?<![\w-])(?:env|export|declare|typeset|readonly|local)(?:\s{1,4}-\w{1,10}){0,3}|\b(?:docker|podman|nerdctl|kubectl|oc)\b[^\n;|&]{0,200}\s-e|--(?:env|build-arg|set|set-string|from-literal)|\s-var)`;
+/** The text behind the parenthesis of a call; a password such as `abc(9d` has other text there. */
+const CALLED = String.raw`(?:\)(?!\w)|\\?["'][\w./:%{$-]|[A-Za-z_][\w.]{0,60}(?:[()=[]|,\s|,\w{1,60}[,)]|\x20(?:if|for|or|and|[-+*/%?]|==)\s)|\d{1,9}[),])`;
 /** A call in code, as in `token=next(tokens)`. Behind a bare word of a command, a parenthesis is an error. */
-const CALL = String.raw`[A-Za-z_]{1,40}(?:\.[A-Za-z_]{1,40}){0,4}\(`;
+const CALL = String.raw`[A-Za-z_]{1,40}(?:\.[A-Za-z_]{1,40}){0,4}\(${CALLED}`;
 const SCHEMES =
   "bearer|basic|token|digest(?!\\s{1,4}\\w{1,20}=)|apikey|api-key|negotiate|ntlm|bot|splunk|oauth|dpop|genie-?key|snowflake|key|sso-key|ssws";
 
@@ -211,6 +213,8 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       "java -Djavax.net.ssl.keyStorePassword=changeit",
       "DB_PASSWORD_PROD=hunter2 make",
       "helm install x --set auth.password=hunter2,auth.user=ada",
+      "set PGPASSWORD=abc(9d",
+      "API_TOKEN=[k9]+x1",
     ],
     ignores: [
       "KEY=$OTHER",

@@ -42,7 +42,7 @@ export const CHARACTERS = {
   escaped: String.raw`(?:[^"\\]|\\[^"])`,
   double: String.raw`(?:[^"\\$\x60]|\$(?!\()|\\[^])`,
   single: String.raw`[^']`,
-  bare: String.raw`(?:[^\s"'\x60;&|<>()\\,]|,(?![\w.-]{1,40}[=:]|[\s)\]}]|$)|\\(?: |[^\s"']))`,
+  bare: String.raw`(?:[^\s"'\x60;&|<>()\\,]|,(?![\w.-]{1,40}[=:]|[)\]}]{0,4}(?:,?[\s"'\x60;)]|,?$))|\\(?: |[^\s"']))`,
 } as const;
 
 /** A pattern matches only this much of a value, so that a rejected value costs little. `Scan` finds its end. */

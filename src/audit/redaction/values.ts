@@ -4,9 +4,9 @@ export const MARK = "[redacted:";
 
 const MASKED =
   /^(?:[*\u2022x.\u2026_-]{1,64}\/?|%[sdv]|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
-/** The pattern of a value in a regular expression or `sed`, and an interpolation of `jq`. */
+/** The pattern of a value in a regular expression or `sed`, and an interpolation of `jq`. A password may begin as `[k9]+` does. */
 const SEARCHED =
-  /^(?:(?:\\?\(|\\K){0,2}(?:(?:\.|\\[wWsSdD]|\[[^\]]{1,40}\])(?:[*+]|\{\d)|\[\^)|\\\([.$]|\/\/[gpI\d]{0,3}$)/;
+  /^(?:(?:\\?\(|\\K){0,2}(?:(?:\.|\\[wWsSdD]|\[[^\]]{0,40}(?:\w-\w|\\\w)[^\]]{0,40}\])(?:[*+]|\{\d)|\[\^)|\\\([.$]|\/\/[gpI\d]{0,3}$)/;
 /** The name of a secret in place of it, as usage texts write it in capitals, and code as a variable. */
 const PLACEHOLDER =
   /^(?:(?:[A-Z]{1,20}_){0,4}(?:KEY|TOKEN|SECRET|PASSWORD|VALUE)|(?:api|access|auth|refresh|client|private|session|id|bearer|csrf)_?(?:[kK]ey|[tT]oken|[sS]ecret))$/;

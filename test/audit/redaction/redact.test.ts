@@ -35,6 +35,12 @@ for (const [before, after] of [
   ["mysql -u root -phunter2 db", "mysql -u root -p[redacted:mysql-password] db"],
   ["git clone https://ada:pw@h/x", "git clone https://ada:[redacted:url-password]@h/x"],
   ["x --password 'a b' y", "x --password '[redacted:option-value]' y"],
+  ["API_TOKEN=p@ss,]w0rd make", "API_TOKEN=[redacted:named-value] make"],
+  ["API_TOKEN=Ns,,LL,],}9 make", "API_TOKEN=[redacted:named-value] make"],
+  ["f(api_token=abc9, x)", "f(api_token=[redacted:named-value], x)"],
+  ["x '[token=abc9,]' y", "x '[token=[redacted:named-value],]' y"],
+  ["API_TOKEN=Zq8\\w+Kp3 make", "API_TOKEN=[redacted:named-value] make"],
+  ["cat <<E\npassword: aB3\\s*x\nE", "cat <<E\npassword: [redacted:labelled-value]\nE"],
   ["A_KEY=abc B=1 make", "A_KEY=[redacted:named-value] B=1 make"],
   ["curl -u ada:pw https://h", "curl -u ada:[redacted:curl-user] https://h"],
   [

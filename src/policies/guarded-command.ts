@@ -11,7 +11,7 @@ export const GUARD_FILES = ["cli.js", "main.cjs"] as const;
 
 const PACKAGE = /(?:^|\/)signalbox(?:@[^/]*)?$/;
 const CLI = /(?:^|\/)cli(?:\.[jt]s)?$/;
-const BUNDLE = /(?:^|\/)guard\/main(?:\.cjs)?$/;
+const BUNDLE = /(?:^|\/)guard\/main(?:\.(?:c?js|ts))?$/;
 
 /** Whether a word is certainly not some word. */
 function isOther(word: Word | undefined, name: string): boolean {

@@ -118,6 +118,8 @@ export const EVASIONS: readonly string[] = [
   "./dist/cli.js guard exec -- git push",
   '"/usr/bin/node" "/box/dist/guard/main.cjs" exec --consumer human -- git push',
   "node /box/dist/guard/main.cjs guard exec -- git push",
+  "node /box/dist/guard/main.js exec --consumer human -- git push",
+  "tsx src/guard/main.ts exec -- git push",
   "node --import tsx src/cli.ts guard exec -- git push",
   "signalbox guard $x -- git push",
   "sudo -u root -- git push",

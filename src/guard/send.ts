@@ -111,7 +111,10 @@ function eventIn(line: string): SpooledEvent | undefined {
  */
 function isOfService(text: string): boolean {
   const answer = jsonOrUndefined(text);
-  return isObject(answer) && typeof answer["error"] === "string";
+  // Others have an `error` too, beside a `status` or a `path`.
+  return (
+    isObject(answer) && typeof answer["error"] === "string" && Object.keys(answer).length === 1
+  );
 }
 
 /** Sends a batch. A refused batch is halved until the invalid event is found. */

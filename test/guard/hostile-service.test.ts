@@ -125,7 +125,10 @@ test("a 400 that is not the service's own removes no events", async (t) => {
   await machine.run(["exec", "--", "true"]);
   const spooled = readFileSync(join(machine.directory, "spool.jsonl"), "utf8");
   machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
-  for (body of ["<h1>The plain HTTP request was sent to HTTPS port</h1>", "null", "{}"]) {
+  for (body of [
+    ...["<h1>The plain HTTP request was sent to HTTPS port</h1>", "null", "{}"],
+    '{"timestamp":"2026-11-28T00:00:00Z","status":400,"error":"Bad Request","path":"/audit"}',
+  ]) {
     assert.match((await machine.run(["sync"])).error, /answered 400 to events/);
     const kept = readFileSync(join(machine.directory, "spool.sending.jsonl"), "utf8");
     assert.equal(kept, spooled);

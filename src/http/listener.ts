@@ -13,7 +13,7 @@ import { Exchange } from "./exchange.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
-import { checkAuthorization, checkHead, hasBody, pickHeaders, splitTarget } from "./request.ts";
+import { checkAuthorization, checkHead, dropBody, pickHeaders, splitTarget } from "./request.ts";
 import { discard, empty, StreamReply } from "./reply.ts";
 import { refuse, respond } from "./respond.ts";
 import type { Route } from "./route.ts";
@@ -86,7 +86,7 @@ function withCaller<Needs>(exchange: Exchange<Needs>, caller: Caller): void {
     throw new Forbidden(row.defaultOnly);
   }
   if (row.body === undefined) {
-    if (hasBody(request)) request.resume(); // dropped: unread, it is in memory until the answer, which may come late
+    dropBody(request); // before the answer, which may come late
     return handle(exchange, undefined);
   }
   const { maxBodyBytes, bodyBudget } = parts;
@@ -175,6 +175,7 @@ function runHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
 
 function answer<Needs>(exchange: Exchange<Needs>, value: unknown): void {
   if (exchange.isAnswered) return discard(value); // the first answer stands
+  if (!exchange.match) dropBody(exchange.request); // of a page or of OPTIONS
   try {
     respond(exchange, value);
   } catch (error) {

@@ -137,7 +137,11 @@ export function callerAddress(request: IncomingMessage, trustedProxies: number):
   return canonicalAddress(isIP(address) === 0 ? peer : address);
 }
 
-/** Whether a request has a body, which need not have arrived. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+/**
+ * Reads the body of a request that takes none, and drops it. Unread, it would be in memory until the answer. After the
+ * answer Node drops what is unread, too, but not through `RequestInPieces`, which bounds the chunks.
+ */
+export function dropBody(request: IncomingMessage): void {
+  const { "transfer-encoding": transfer, "content-length": length } = request.headers;
+  if (transfer !== undefined || Number(length ?? 0) > 0) request.resume();
 }

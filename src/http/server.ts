@@ -12,7 +12,7 @@ import type { IdSource } from "../core/ids.ts";
 import { Connections } from "./connections.ts";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../core/timers.ts";
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
-import { MOST_HEADERS } from "./request.ts";
+import { dropBody, MOST_HEADERS } from "./request.ts";
 import {
   MOST_SMALL_PIECES,
   RequestInPieces,
@@ -80,7 +80,8 @@ export async function listen(
   server.maxHeadersCount = MOST_HEADERS + 1; // with one more the request is refused: Node drops later headers
   server.on("connection", (socket) => connections.add(socket));
   server.on("checkContinue", answer); // a refusal is then sent before the client sends the body
-  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    dropBody(request);
     const body = errorBody("Expect: only 100-continue can be met");
     response.writeHead(417, [...errorHeaders(body, requestIds())]);
     response.end(body);

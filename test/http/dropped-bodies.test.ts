@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { later, type Settle } from "../../src/http/reply.ts";
+import { later, type Settle, TextReply } from "../../src/http/reply.ts";
+import { MOST_SMALL_PIECES } from "../../src/http/request-in-pieces.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
 
@@ -22,3 +23,26 @@ test("the body of a request that takes none is dropped before the answer", async
   asked[0]?.(undefined, {});
   assert.equal((await connection.next()).body, "{}");
 });
+
+const CHUNKS = "1\r\n \r\n".repeat(MOST_SMALL_PIECES + 1);
+const FRAMING = "Host: a\r\nTransfer-Encoding: chunked";
+
+for (const { name, head, status } of [
+  { name: "an answer to OPTIONS", head: `OPTIONS /late HTTP/1.1\r\n${FRAMING}`, status: 204 },
+  { name: "a page", head: `GET /missing HTTP/1.1\r\n${FRAMING}`, status: 404 },
+]) {
+  test(`the small chunks of a body after ${name} are counted`, async (t) => {
+    const missingPage = () => new TextReply(404, "text/html", "none", []);
+    const late = route({
+      ...{ ...common, method: "GET", path: "/late", replies: { 200: free } },
+      handle: () => ({}),
+    });
+    const { open } = await serve(t, [late], { missingPage });
+    const connection = open();
+    connection.send(`${head}\r\n\r\n`);
+    assert.equal((await connection.next()).status, status);
+    connection.send(CHUNKS);
+    assert.equal((await connection.next()).status, 400);
+    await connection.ended();
+  });
+}

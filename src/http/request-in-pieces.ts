@@ -1,4 +1,5 @@
 import { IncomingMessage } from "node:http";
+import { setImmediate } from "../core/timers.ts";
 import { dropRest } from "./cut-off.ts";
 
 /** A piece of a body with fewer bytes is small. Clients that send a body while they make it send longer ones. */
@@ -8,23 +9,60 @@ export const MOST_SMALL_PIECES = 2_048;
 /** The code of the error for a body with more of them. */
 export const SMALL_PIECES = "ERR_SMALL_PIECES";
 
+/** After this number of pieces of a body, the rest waits for the next turn of the event loop. */
+const PIECES_AT_ONCE = 64;
+
 /**
  * A request whose body may not come in very many small chunks. Node makes a buffer of each chunk, which takes a
  * microsecond, and while no handler reads the body, 150 bytes of memory. It also reads up to 2 MiB of each connection in
  * one turn of the event loop: a hundred connections that sent bodies of one byte a chunk held up all others for a minute.
+ *
+ * Larger chunks are not bounded, since a client may send each event in one. They wait for the next turn instead: with
+ * chunks of 64 bytes, 20 connections held up all others for three seconds.
  */
 export class RequestInPieces extends IncomingMessage {
   #small = 0;
+  #pieces = 0;
+  #isHeld = false;
+  #isRead = false;
 
   /** Takes the next piece of the body from the parser of Node; `null` is its end. */
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
-    if (piece === null || piece.length >= SMALL_PIECE_BYTES) return super.push(piece, encoding);
-    if (++this.#small <= MOST_SMALL_PIECES) return super.push(piece, encoding);
-    // The pieces of a body with a length are what the network delivers, one in a turn of the event loop.
-    if (this.headers["transfer-encoding"] === undefined) return super.push(piece, encoding);
-    dropRest(this.socket);
-    // Node hands it to the server as it does errors of its parser.
-    this.socket.emit("error", Object.assign(new Error("too many chunks"), { code: SMALL_PIECES }));
-    return true;
+    if (piece === null) return super.push(piece, encoding);
+    if (piece.length < SMALL_PIECE_BYTES && ++this.#small > MOST_SMALL_PIECES && this.#isInChunks) {
+      dropRest(this.socket);
+      // Node hands it to the server as it does errors of its parser.
+      this.socket.emit(
+        "error",
+        Object.assign(new Error("too many chunks"), { code: SMALL_PIECES }),
+      );
+      return true;
+    }
+    if (++this.#pieces % PIECES_AT_ONCE === 0) this.#hold();
+    return super.push(piece, encoding) && !this.#isHeld; // after `false` Node reads no more of the connection
+  }
+
+  /** Makes Node read on, but not while the rest of the body waits. */
+  override _read(size: number): void {
+    // The first call shows Node that the body is read: otherwise it would drop it itself after the answer, uncounted.
+    if (this.#isHeld && this.#isRead) return;
+    this.#isRead = true;
+    super._read(size);
+  }
+
+  /** The pieces of a body with a length are what the network delivers, one in a turn of the event loop. */
+  get #isInChunks(): boolean {
+    return this.headers["transfer-encoding"] !== undefined;
+  }
+
+  #hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    setImmediate(() => {
+      this.#isHeld = false;
+      const hasRoom = this.readableLength < this.readableHighWaterMark;
+      // Without room, the code that reads the body asks for more. After its end Node reads on by itself.
+      if (hasRoom && !this.complete && !this.destroyed) super._read(0);
+    });
   }
 }

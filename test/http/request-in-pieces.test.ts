@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { reply } from "../../src/http/reply.ts";
 import { MOST_SMALL_PIECES, SMALL_PIECE_BYTES } from "../../src/http/request-in-pieces.ts";
 import { route } from "../../src/http/route.ts";
+import { listen } from "../../src/http/server.ts";
 import { serve } from "./serve.ts";
 
 const free = { type: "object", additionalProperties: true } as const;
@@ -41,6 +44,41 @@ test("one small chunk beyond the limit is refused, and the rest of what was read
   const next = open(); // Node uses the parser of the closed connection again
   next.send(CHUNKED + END);
   assert.equal((await next.next()).body, "{}");
+});
+
+test("a body in very many chunks is read over several turns of the event loop", async (t) => {
+  let [bytes, ofTurn, mostOfTurn, isOver] = [0, 0, 0, false];
+  const server = await listen(
+    (request, response) => {
+      request.on("data", (piece: Buffer) => {
+        if (bytes === 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200); // much arrives meanwhile
+        bytes += piece.length;
+        mostOfTurn = Math.max(mostOfTurn, ++ofTurn);
+      });
+      request.on("end", () => {
+        isOver = true;
+        response.end();
+      });
+    },
+    { host: "127.0.0.1", port: 0 },
+    () => "id",
+  );
+  t.after(() => server.close());
+  const count = 100_000; // beyond 2 MiB, of which 64 KiB are read at a time
+  const body = chunks(count, SMALL_PIECE_BYTES);
+  // Another thread: a client in this one would send only between the turns.
+  const client = new Worker(
+    `const { port, text } = require("node:worker_threads").workerData;
+    require("node:net").connect(port, "127.0.0.1").on("error", () => {}).write(text);`,
+    { eval: true, workerData: { port: server.bound.port, text: CHUNKED + body + END } },
+  );
+  t.after(() => client.terminate());
+  while (!isOver) {
+    await turn();
+    ofTurn = 0;
+  }
+  assert.equal(bytes, count * SMALL_PIECE_BYTES + 2);
+  assert.ok(mostOfTurn <= (64 << 10) / SMALL_PIECE_BYTES, `${mostOfTurn} pieces in a turn`);
 });
 
 test("larger chunks are not counted", async (t) => {

@@ -100,10 +100,11 @@ export function onFollowed(response: ServerResponse, listener: () => void): void
 }
 
 /**
- * Whether a response on this connection is due or partly sent. The client would read any bytes written now
+ * Whether a response on this connection, of which this is the last one, is due or partly sent. The client would read any bytes written now
  * as part of that response, so invalid bytes after such a request are not answered.
  */
 export function isAnswering(response: ServerResponse | undefined): boolean {
   if (!response || response.writableFinished) return false;
-  return response.headersSent || response.req.complete;
+  const isBehindAnother = response.socket === null; // Node gives it the socket when its turn comes
+  return isBehindAnother || response.headersSent || response.req.complete;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MAX_WAITING_REQUESTS, MAX_WAITING_SIZE } from "../../src/http/pipeline.ts";
 import { later, type Settle } from "../../src/http/reply.ts";
+import { MOST_SMALL_PIECES } from "../../src/http/request-in-pieces.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
 
@@ -68,6 +69,29 @@ test("a pipelined body that arrives after its headers is read in its turn", asyn
   asked[1]?.settle(undefined, {});
   assert.equal((await connection.next()).status, 200);
 });
+
+for (const { name, bytes } of [
+  { name: "an invalid body", bytes: "no length\r\n" },
+  { name: "too many small chunks", bytes: "1\r\n \r\n".repeat(MOST_SMALL_PIECES + 1) },
+]) {
+  test(`${name} of a pipelined request is not answered in place of the one before`, async (t) => {
+    const { asked, rows } = slowRows();
+    const { open, summaries } = await serve(t, rows);
+    const eager = open();
+    eager.send(GET);
+    await until(() => asked.length === 1);
+    eager.send("POST /slow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    eager.send(bytes);
+    await eager.ended();
+    assert.equal(eager.rest, "");
+    asked[0]?.settle(undefined, {});
+    await until(() => summaries.length === 2);
+    assert.deepEqual(
+      summaries.map(({ status }) => status),
+      [499, 499],
+    );
+  });
+}
 
 test("one pipelined request beyond the limit ends the connection", async (t) => {
   const { asked, rows } = slowRows();

@@ -36,7 +36,7 @@ export class RequestInPieces extends IncomingMessage {
         "error",
         Object.assign(new Error("too many chunks"), { code: SMALL_PIECES }),
       );
-      return true;
+      return false; // dropping costs time, too: Node would read and drop up to 2 MiB more
     }
     if (++this.#pieces % PIECES_AT_ONCE === 0) this.#hold();
     return super.push(piece, encoding) && !this.#isHeld; // after `false` Node reads no more of the connection

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
+import { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { reply } from "../../src/http/reply.ts";
-import { MOST_SMALL_PIECES, SMALL_PIECE_BYTES } from "../../src/http/request-in-pieces.ts";
+import {
+  MOST_SMALL_PIECES,
+  RequestInPieces,
+  SMALL_PIECE_BYTES,
+  SMALL_PIECES,
+} from "../../src/http/request-in-pieces.ts";
 import { route } from "../../src/http/route.ts";
 import { listen } from "../../src/http/server.ts";
 import { serve } from "./serve.ts";
@@ -79,6 +85,21 @@ test("a body in very many chunks is read over several turns of the event loop", 
   }
   assert.equal(bytes, count * SMALL_PIECE_BYTES + 2);
   assert.ok(mostOfTurn <= (64 << 10) / SMALL_PIECE_BYTES, `${mostOfTurn} pieces in a turn`);
+});
+
+test("after too many small chunks no more of the connection is read", async () => {
+  const request = new RequestInPieces(new Socket());
+  request.headers = { "transfer-encoding": "chunked" };
+  const faults: NodeJS.ErrnoException[] = [];
+  request.socket.on("error", (error) => faults.push(error));
+  for (let i = 0; i < MOST_SMALL_PIECES; i++) request.push(Buffer.from("a"));
+  request.resume();
+  await turn();
+  assert.equal(request.push(Buffer.from("a")), false);
+  assert.deepEqual(
+    faults.map(({ code }) => code),
+    [SMALL_PIECES],
+  );
 });
 
 test("larger chunks are not counted", async (t) => {

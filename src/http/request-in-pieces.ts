@@ -9,15 +9,17 @@ export const MOST_SMALL_PIECES = 2_048;
 /** The code of the error for a body with more of them. */
 export const SMALL_PIECES = "ERR_SMALL_PIECES";
 
-/** After this number of pieces of a body, the rest waits for the next turn of the event loop. */
+/** After this number of pieces of a body, the rest waits for a later turn of the event loop. */
 const PIECES_AT_ONCE = 64;
+/** The bodies that go on in one turn: each may have a millisecond of pieces. */
+const READ_ON_AT_ONCE = 4;
 
 /**
  * A request whose body may not come in very many small chunks. Node makes a buffer of each chunk, which takes a
  * microsecond, and while no handler reads the body, 150 bytes of memory. It also reads up to 2 MiB of each connection in
  * one turn of the event loop: a hundred connections that sent bodies of one byte a chunk held up all others for a minute.
  *
- * Larger chunks are not bounded, since a client may send each event in one. They wait for the next turn instead: with
+ * Larger chunks are not bounded, since a client may send each event in one. They wait for a later turn instead: with
  * chunks of 64 bytes, 20 connections held up all others for three seconds.
  */
 export class RequestInPieces extends IncomingMessage {
@@ -58,11 +60,31 @@ export class RequestInPieces extends IncomingMessage {
   #hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
-    setImmediate(() => {
-      this.#isHeld = false;
-      const hasRoom = this.readableLength < this.readableHighWaterMark;
-      // Without room, the code that reads the body asks for more. After its end Node reads on by itself.
-      if (hasRoom && !this.complete && !this.destroyed) super._read(0);
-    });
+    held.push(this);
+    if (held.length === 1) setImmediate(readOn);
   }
+
+  /** Lets Node read on; the result is whether it does. */
+  readOn(): boolean {
+    this.#isHeld = false;
+    // Without room, the code that reads the body asks for more. After its end Node reads on by itself.
+    const hasRoom = this.readableLength < this.readableHighWaterMark;
+    if (!hasRoom || this.complete || this.destroyed) return false;
+    super._read(0);
+    return true;
+  }
+}
+
+/** The bodies whose rest waits, in the order of their waiting. */
+const held: RequestInPieces[] = [];
+
+/**
+ * Lets a few bodies be read on in each turn. Node accepts one connection in a turn: with all bodies of 100 connections in
+ * each, others waited for seconds to be accepted.
+ */
+function readOn(): void {
+  for (let read = 0, next; read < READ_ON_AT_ONCE && (next = held[0]); held.shift()) {
+    if (next.readOn()) read++;
+  }
+  if (held.length > 0) setImmediate(readOn);
 }

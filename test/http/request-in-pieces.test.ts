@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -107,4 +108,22 @@ test("larger chunks are not counted", async (t) => {
   const connection = open();
   connection.send(CHUNKED + chunks(MOST_SMALL_PIECES + 1, SMALL_PIECE_BYTES) + END);
   assert.equal((await connection.next()).body, "{}");
+});
+
+test("of bodies that wait, four are read on in each turn of the event loop", async (t) => {
+  let reads = 0;
+  t.mock.method(IncomingMessage.prototype, "_read", () => reads++);
+  for (let i = 0; i < 10; i++) {
+    const request = new RequestInPieces(new Socket());
+    request.resume();
+    for (let piece = 0; piece < 64; piece++) request.push(Buffer.alloc(SMALL_PIECE_BYTES));
+  }
+  await turn(); // each is read from its beginning, and four are read on
+  const later: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    reads = 0;
+    await turn();
+    later.push(reads);
+  }
+  assert.deepEqual(later, [4, 2, 0]);
 });

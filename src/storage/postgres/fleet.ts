@@ -94,8 +94,7 @@ export class PostgresFleet implements FleetStore {
     const where = conditionOf(query, values);
     // Only the answer shows that the database has looked: until then, a report on another connection may overtake.
     const text = `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`;
-    const gone = searcher?.gone;
-    const asker = { party: byOrganization(organization, searcher), ...(gone && { gone }) };
+    const asker = byOrganization(organization, searcher);
     // Runtimes choose their texts: to look for a text in those of 2,000 took two seconds.
     const listed = await (query.q
       ? this.#database.search<Seen>(text, values.all, searcher)

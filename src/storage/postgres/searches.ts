@@ -1,7 +1,7 @@
 /** The connections for searches. They are apart from those for short statements, so that slow searches do not slow ingest. */
 import { HOUR_MS } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
-import type { Party, Searcher } from "../../core/fair-share.ts";
+import type { Searcher } from "../../core/fair-share.ts";
 import { Turns, type Asker } from "../../core/turns.ts";
 import { CANCELED, codeOf } from "./faults.ts";
 import { LimitedPool, WAIT_MS, type PoolClient, type PoolShape } from "./pool.ts";
@@ -29,10 +29,11 @@ export async function turnOf(
   }
 }
 
-/** The party of a client in a line where organizations take turns first, then the prefixes of one, then networks. */
-export function byOrganization(organization: string, searcher: Searcher | undefined): Party {
+/** A client in a line where organizations take turns first, then the prefixes of one, then networks. */
+export function byOrganization(organization: string, searcher: Searcher | undefined): Asker {
   const [surface = "", , ...network] = searcher?.party ?? [];
-  return [organization, surface, ...network];
+  const party = [organization, surface, ...network];
+  return { party, ...(searcher?.gone && { gone: searcher.gone }) };
 }
 
 /**
@@ -115,11 +116,9 @@ export class Searches {
     work: (client: PoolClient) => Promise<Result>,
     searcher?: Searcher,
   ): Promise<Result> {
-    const gone = searcher?.gone;
-    const asker = { party: byOrganization(organization, searcher), ...(gone && { gone }) };
-    const endTurn = await turnOf(this.#turns, asker, TOO_MANY);
+    const endTurn = await turnOf(this.#turns, byOrganization(organization, searcher), TOO_MANY);
     try {
-      return await this.#pool.use(work, gone);
+      return await this.#pool.use(work, searcher?.gone);
     } finally {
       endTurn();
     }

@@ -73,9 +73,7 @@ export function readPortion(
   start: number | ListPlace,
   limit: number,
 ): Promise<Row[]> {
-  const { organization, searcher } = selection;
-  const gone = searcher?.gone;
-  const asker = { party: byOrganization(organization, searcher), ...(gone && { gone }) };
+  const asker = byOrganization(selection.organization, selection.searcher);
   return portions.run(asker, () => readRows(database, selection, start, limit));
 }
 

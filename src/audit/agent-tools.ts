@@ -25,8 +25,6 @@ const OPERATION_TOOLS: ReadonlySet<string> = new Set([
   "apply_patch",
 ]);
 
-const NONE: readonly never[] = [];
-
 /** Whether a tool is known to run the text of a command. */
 export function isShellTool(tool: string): boolean {
   return SHELL_TOOLS.has(tool);
@@ -46,7 +44,7 @@ export function toolUse(
 ): ToolUse {
   const isOwn = server === undefined;
   const isShell = isOwn && isShellTool(tool);
-  const texts = input && !(isOwn && OPERATION_TOOLS.has(tool)) ? commandsIn(input, isShell) : NONE;
+  const texts = input && !(isOwn && OPERATION_TOOLS.has(tool)) ? commandsIn(input, isShell) : [];
   const [first, ...instead] = texts;
   const run = { command: first, ...(instead.length > 0 && { instead }) };
   if (first && isShell) return run;

@@ -100,8 +100,8 @@ export function onFollowed(response: ServerResponse, listener: () => void): void
 }
 
 /**
- * Whether a response on this connection, of which this is the last one, is due or partly sent. The client would read any bytes written now
- * as part of that response, so invalid bytes after such a request are not answered.
+ * Whether a response is due or partly sent on a connection, of which this is the last one. The client would read any
+ * bytes written now as part of that response, so invalid bytes after such a request are not answered.
  */
 export function isAnswering(response: ServerResponse | undefined): boolean {
   if (!response || response.writableFinished) return false;

@@ -116,7 +116,8 @@ test("the deepest allowed nesting is parsed, one level more is refused", () => {
   const lists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   const objects = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
   assert.equal(MAX_JSON_DEPTH, 64);
-  for (const nest of [lists, objects]) {
+  const spaced = (depth: number) => '{"a" :\t\r\n '.repeat(depth) + "1" + "}".repeat(depth);
+  for (const nest of [lists, objects, spaced]) {
     assert.doesNotThrow(() => parseJson(nest(64)));
     assert.throws(() => parseJson(nest(65)), /^Error: The body nests deeper than 64 levels$/);
     assert.throws(() => parseJson(nest(200_000)), /deeper than 64/);

@@ -124,7 +124,8 @@ async function sendBatch(
   total: Total,
 ): Promise<void> {
   const { status, text } = await service.post("/audit", { events });
-  if (status === 202) {
+  // A page to sign in to a network may be a 202 as well.
+  if (status === 202 && text.includes('"accepted"')) {
     total.sent += events.length;
     return;
   }

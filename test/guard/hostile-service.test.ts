@@ -118,9 +118,10 @@ test("a 404 that is not the service's own does not remove the policy", async (t)
   assert.ok(!existsSync(policy));
 });
 
-test("a 400 that is not the service's own removes no events", async (t) => {
+test("an answer that is not the service's own removes no events", async (t) => {
   let body = "";
-  const { machine } = await synced(t, (_, response) => response.writeHead(400).end(body));
+  let status = 400;
+  const { machine } = await synced(t, (_, response) => response.writeHead(status).end(body));
   machine.env["RUNTIME_PORTAL_ENABLED"] = "false";
   await machine.run(["exec", "--", "true"]);
   const spooled = readFileSync(join(machine.directory, "spool.jsonl"), "utf8");
@@ -133,7 +134,10 @@ test("a 400 that is not the service's own removes no events", async (t) => {
     const kept = readFileSync(join(machine.directory, "spool.sending.jsonl"), "utf8");
     assert.equal(kept, spooled);
   }
-  body = '{"error":"events[0].command: expected a text"}';
+  [status, body] = [202, "<h1>Sign in to the network</h1>"];
+  assert.match((await machine.run(["sync"])).error, /answered 202 to events/);
+  assert.equal(readFileSync(join(machine.directory, "spool.sending.jsonl"), "utf8"), spooled);
+  [status, body] = [400, '{"error":"events[0].command: expected a text"}'];
   await machine.run(["sync"]);
   assert.ok(!existsSync(join(machine.directory, "spool.sending.jsonl")));
 });
@@ -147,7 +151,7 @@ for (const status of [202, 503]) {
         writeFileSync(join(directory, "sync.lock"), "1");
         response.writeHead(status);
       }
-      response.end("{}");
+      response.end('{"accepted":1}');
     });
     ({ directory } = machine);
     const line = (id: string) => `{"id":"${id}","command":"ls"}\n`;

@@ -1,8 +1,10 @@
 /** Decides an attempt by the policy on this machine, and makes the event that reports it. */
+import { GUARD_VERSION } from "../audit/event-fields.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type Verdict } from "../policies/evaluate.ts";
 import type { PolicyDocument } from "../policies/rules.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
+import { rulesForTools } from "../policies/tool-rules.ts";
 import type { Attempt } from "./attempt.ts";
 import { fitted } from "./fitted.ts";
 import type { GuardPolicy } from "./policy-file.ts";
@@ -107,7 +109,7 @@ function verdictOn(
   const { command, argv, provider, capability, resource, consumer, instead = [] } = attempt;
   const executor = attempt.executor ?? user;
   const facts = { argv, provider, capability, resource, consumer, executor };
-  const decider = command === undefined ? forTools(document) : document;
+  const decider = command === undefined ? rulesForTools(document) : document;
   const work = new StepBudget(DECISION_STEPS);
   try {
     let verdict = evaluate(decider, { command: command ?? "", ...facts }, work);
@@ -121,14 +123,6 @@ function verdictOn(
     if (!(error instanceof TooMuchWork)) throw error;
     return { decision: "DENIED", rule: null, reason: "this takes too long to decide" };
   }
-}
-
-/** The policy for tools that run no command: only its rules about capabilities and providers. */
-function forTools(document: PolicyDocument): PolicyDocument {
-  const rules = document.rules.filter(
-    ({ match }) => !match.commands && (match.capabilities ?? match.providers),
-  );
-  return { ...document, default: "allow", rules };
 }
 
 function eventOf(
@@ -147,7 +141,7 @@ function eventOf(
     resource: attempt.resource,
     ...outcome,
     runtime_name: settings.name,
-    runtime_version: version,
+    runtime_version: GUARD_VERSION + version,
     runtime_context: attempt.context,
     trace_id: attempt.session,
     transport: attempt.transport,

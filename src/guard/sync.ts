@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { GUARD_VERSION } from "../audit/event-fields.ts";
 import { jsonOrUndefined } from "../core/json.ts";
 import { printable } from "../core/printable.ts";
 import { quantity } from "../core/quantity.ts";
@@ -154,7 +155,7 @@ async function beat(guard: Guard, service: Service): Promise<string> {
     name: settings.name,
     hostname: hostname(),
     os: `${platform()}/${arch()}`,
-    version: `guard ${version}`,
+    version: GUARD_VERSION + version,
     ...(typeof policy === "string" ? {} : { policy_version: policy.version }),
     ...(settings.labels && { labels: settings.labels }),
   });

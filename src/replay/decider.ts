@@ -8,10 +8,12 @@ import { evaluate, type Verdict } from "../policies/evaluate.ts";
 import type { Command, PolicyDocument, Rule, RuleMatch } from "../policies/rules.ts";
 import { type GlobField, globFields } from "../policies/glob-fields.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
+import { rulesForTools } from "../policies/tool-rules.ts";
 import {
   doubtAbout,
   DOUBTFUL_FIELDS,
   type DoubtfulField,
+  isToolUse,
   type NotReplayable,
   type RecordedCommand,
 } from "./reasons.ts";
@@ -33,6 +35,13 @@ export type Decide = (command: RecordedCommand) => Verdict | NotReplayable;
  * @param work counts the steps of all decisions; `Decide` throws TooMuchWork when they exceed its limit
  */
 export function deciderOf(document: PolicyDocument, work: StepBudget): Decide {
+  const [ofCommands, ofTools] = [document, rulesForTools(document)].map((one) =>
+    deciderBy(one, work),
+  ) as [Decide, Decide];
+  return (recorded) => (isToolUse(recorded) ? ofTools : ofCommands)(recorded);
+}
+
+function deciderBy(document: PolicyDocument, work: StepBudget): Decide {
   const matches = document.rules
     .filter(({ enabled }) => enabled)
     .flatMap(({ match, except = [] }) => [match, ...except]);

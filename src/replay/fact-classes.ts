@@ -8,7 +8,7 @@ import type { PolicyDocument, RuleMatch } from "../policies/rules.ts";
 import { GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
-import type { RecordedCommand } from "./reasons.ts";
+import { isComplete, type RecordedCommand } from "./reasons.ts";
 
 /** The bits of a small integer. Of a field with more patterns, the value itself counts. */
 const MOST_BITS = 30;
@@ -61,19 +61,19 @@ export class FactClasses {
             },
           ];
     });
-    const bits = this.#fields.reduce((sum, { patterns }) => sum + patterns.length + MARK_BITS, 0);
+    const bits = this.#fields.reduce((sum, { patterns }) => sum + patterns.length + MARK_BITS, 1);
     this.#areShort = bits <= MOST_BITS && !this.#hasProviders;
   }
 
   of(event: RecordedCommand, work: StepBudget): FactClass {
     if (this.#areShort) {
-      let packed = 0;
+      let packed = isComplete(event) ? 1 : 0;
       for (const one of this.#fields) {
         packed = (packed << (one.patterns.length + MARK_BITS)) | packedClass(one, event, work);
       }
       return packed;
     }
-    let all = "";
+    let all = isComplete(event) ? "+" : "";
     for (const one of this.#fields) all += `${classOf(one, event, work)};`;
     // The provider is compared with the programs in the command, too, unless it may be one of them.
     const { provider } = event;

@@ -7,7 +7,7 @@ import type { PolicyDocument } from "../policies/rules.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { type Decide, deciderOf } from "./decider.ts";
 import { type FactClass, FactClasses, matchesOf } from "./fact-classes.ts";
-import { doubtAbout, type NotReplayable, type RecordedCommand } from "./reasons.ts";
+import { doubtAbout, isToolUse, type NotReplayable, type RecordedCommand } from "./reasons.ts";
 import { RecentValues } from "./recent-values.ts";
 import { ownText } from "./recorded-row.ts";
 import { type Relevant, RelevantRules } from "./relevant-rules.ts";
@@ -117,8 +117,8 @@ export class Judge<Kept extends object> {
     const key = this.#asksForProvider ? withProvider(command, event) : command;
     const found = this.#ofCommands.get(key);
     if (found) return found;
-    // Of a command that is not known, any rule may be in question.
-    const isKnown = doubtAbout(event, "command") === undefined;
+    // Of a command that is not known, any rule may be in question; a tool without one is decided by rules of its own.
+    const isKnown = doubtAbout(event, "command") === undefined && !isToolUse(event);
     const relevant = isKnown ? this.#relevant.for(event) : undefined;
     const excerpt = relevant ? this.#excerptOf(relevant) : this.#whole;
     const entry = this.#entryOf({ excerpt, results: relevant?.results });

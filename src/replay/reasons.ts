@@ -1,3 +1,4 @@
+import { GUARD_VERSION } from "../audit/event-fields.ts";
 import { MARK } from "../audit/redaction/values.ts";
 import type { Command } from "../policies/rules.ts";
 import { trimmed } from "../policies/trimmed.ts";
@@ -18,10 +19,24 @@ export const REASONS = [
 ] as const;
 export type NotReplayable = (typeof REASONS)[number];
 
-/** The facts of an event that a document decides by. */
+/** The facts of an event that a document decides by, and the version of the runtime that reported them. */
 export type RecordedCommand = {
-  readonly [Fact in keyof Omit<Command, "argv">]?: string | undefined;
+  readonly [Fact in keyof Omit<Command, "argv"> | "runtime_version"]?: string | undefined;
 };
+
+/**
+ * Whether an event has every fact that the runtime knew. A guard reports all that it decides by, so what is absent did
+ * not exist. Without a command and a capability it could not read what was about to run.
+ */
+export function isComplete({ command, capability, runtime_version }: RecordedCommand): boolean {
+  if (runtime_version?.startsWith(GUARD_VERSION) !== true) return false;
+  return command !== undefined || capability !== undefined;
+}
+
+/** Whether an event is about a tool that runs no command. */
+export function isToolUse(event: RecordedCommand): boolean {
+  return event.command === undefined && isComplete(event);
+}
 
 /** The reason why the value of a field is unknown; `undefined` for a known value. */
 export function doubtAbout(
@@ -30,7 +45,7 @@ export function doubtAbout(
 ): NotReplayable | undefined {
   const value = event[field];
   const isBlank = value === undefined || (field === "command" && trimmed(value) === "");
-  if (isBlank) return `${field}_missing`;
+  if (isBlank) return isComplete(event) ? undefined : `${field}_missing`;
   if (field !== "command" && field !== "resource") return undefined;
   return value.includes(MARK) ? `${field}_redacted` : undefined;
 }

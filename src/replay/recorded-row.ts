@@ -9,13 +9,15 @@ import type { EXAMPLE_FIELDS } from "./report.ts";
 
 /** The fields of an event that a replay looks at. */
 export type RecordedRow = {
-  readonly [F in (typeof EXAMPLE_FIELDS)[number] | "policy_decision"]?: string | undefined;
+  readonly [F in (typeof EXAMPLE_FIELDS)[number] | "policy_decision" | "runtime_version"]?:
+    | string
+    | undefined;
 };
 
 /** These fields in the order in which the service writes them. */
 const READ = [
   ...(["id", "timestamp", "command", "executor", "consumer", "provider", "capability"] as const),
-  ...(["resource", "policy_decision", "policy", "runtime_name"] as const),
+  ...(["resource", "policy_decision", "policy", "runtime_name", "runtime_version"] as const),
 ] as const satisfies readonly (keyof RecordedRow)[];
 
 /**
@@ -57,8 +59,10 @@ export function ownText(text: string): string {
 // oxfmt-ignore
 function rowOf([
   , id, timestamp, command, executor, consumer, provider, capability, resource, policy_decision, policy, runtime_name,
+  runtime_version,
 ]: RegExpExecArray): RecordedRow {
   return {
     id, timestamp, command, executor, consumer, provider, capability, resource, policy_decision, policy, runtime_name,
+    runtime_version,
   };
 }

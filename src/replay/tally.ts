@@ -63,7 +63,7 @@ export class Tally {
     providers: new Map<string, Changes>(),
     runtimes: new Map<string, Changes>(),
   };
-  /** The examples of each kind by their commands. */
+  /** The examples of each kind by their commands, or by the capabilities of tools that run none. */
   readonly #shown = {
     newly_denied: new Map<string, Example>(),
     newly_allowed: new Map<string, Example>(),
@@ -120,10 +120,10 @@ export class Tally {
     }
     const shown = this.#shown[kind];
     if (shown.size >= this.#examples) return;
-    const command = shortened(event.command ?? "");
-    if (shown.has(command)) return;
+    const what = shortened(event.command ?? event.capability ?? "");
+    if (shown.has(what)) return;
     const { decision, rule: id, reason } = now;
-    shown.set(command, { event: exampleOf(event), was, now: decision, rule: id, reason });
+    shown.set(what, { event: exampleOf(event), was, now: decision, rule: id, reason });
   }
 
   /** The counts so far. */

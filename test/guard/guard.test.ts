@@ -383,7 +383,7 @@ test("guards of different versions share a directory: all events arrive, once", 
   const { events } = (await app.get("/api/public/audit?runtime=shared")).body;
   const counts = new Map<string, number>();
   for (const { runtime_version: version, policy_decision: decision } of events) {
-    const key = `${version === "9.9.9" ? "other" : "own"} ${decision}`;
+    const key = `${version === "guard 9.9.9" ? "other" : "own"} ${decision}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   assert.deepEqual(Object.fromEntries(counts), {

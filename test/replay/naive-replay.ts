@@ -49,6 +49,14 @@ export function naiveDecision(document: NaiveDocument, facts: NaiveFacts) {
   return { decision: effect === "allow" ? "ALLOWED" : "DENIED", rule: rule?.id ?? null };
 }
 
+/** The decision on a tool that runs no command, as the guard makes it. */
+export function naiveToolDecision(document: NaiveDocument, facts: NaiveFacts) {
+  const rules = document.rules.filter(
+    ({ match }) => !match.commands && (match.capabilities || match.providers),
+  );
+  return naiveDecision({ ...document, default: "allow", rules }, facts);
+}
+
 function naiveMatch(match: NaiveMatch, facts: NaiveFacts): boolean {
   const words = (facts.command ?? "").trim().split(/\s+/).filter(Boolean);
   const text = (facts.command ?? "").trim();

@@ -7,7 +7,7 @@ import { anyText } from "../support/any-text.ts";
 
 const READ = [
   ...(["id", "timestamp", "command", "provider", "capability", "consumer", "executor"] as const),
-  ...(["resource", "runtime_name", "policy", "policy_decision"] as const),
+  ...(["resource", "runtime_name", "runtime_version", "policy", "policy_decision"] as const),
 ];
 
 function read(lines: string): readonly Partial<RecordedRow>[] {

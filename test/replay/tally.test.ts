@@ -12,6 +12,7 @@ import {
   type NaiveDocument,
   type NaiveFacts,
   type NaiveMatch,
+  naiveToolDecision,
 } from "./naive-replay.ts";
 
 const SCHEMA = "signalbox/policy/v1";
@@ -83,9 +84,19 @@ const facts = fc.record(
   { requiredKeys: ["command", "consumer"] },
 );
 const events = fc.array(
-  fc.record({ facts, decision: some("ALLOWED" as const, "DENIED" as const, undefined) }),
+  fc.record({
+    facts,
+    decision: some("ALLOWED" as const, "DENIED" as const, undefined),
+    source: some("runtime", "guard", "tool of the guard"),
+  }),
   { minLength: 1, maxLength: 12 },
 );
+/** A guard reports all that it decides by. */
+const OF_GUARD = { runtime_version: "guard 0.2.0" };
+
+function toolUse({ command: _, capability = "other/x", ...others }: NaiveFacts): NaiveFacts {
+  return { ...others, capability, provider: capability.split("/")[0] as string };
+}
 
 /** All facts that an event may have had: every combination of values in the place of those that it lacks. */
 function possible(known: NaiveFacts): NaiveFacts[] {
@@ -112,21 +123,28 @@ test("a replay agrees with the plainest implementation", () => {
         );
         const wanted = { evaluated: 0, newly_denied: 0, newly_allowed: 0 };
         let leftOut = 0;
-        for (const { facts: known, decision } of list) {
+        for (const { facts: given, decision, source } of list) {
+          const isTool = source === "tool of the guard";
+          const known = isTool ? toolUse(given) : given;
+          const decide = isTool ? naiveToolDecision : naiveDecision;
+          const all = source === "runtime" ? possible(known) : [known];
           const counts = structuredClone(tally.counts());
-          const event = eventOf(known, decision && { policy_decision: decision });
+          const event = eventOf(known, {
+            ...(decision && { policy_decision: decision }),
+            ...(source !== "runtime" && OF_GUARD),
+          });
           tally.add(event);
           const after = tally.counts();
-          const now = naiveDecision(candidate, known).decision;
-          const was = base ? naiveDecision(base, known).decision : decision;
+          const now = decide(candidate, known).decision;
+          const was = base ? decide(base, known).decision : decision;
           const isSure = [candidate, ...(base ? [base] : [])].every((document) => {
-            const { decision: own } = naiveDecision(document, known);
-            return possible(known).every((one) => naiveDecision(document, one).decision === own);
+            const { decision: own } = decide(document, known);
+            return all.every((one) => decide(document, one).decision === own);
           });
           if (after.evaluated === counts.evaluated) {
             leftOut++;
             // Of an event with all its values, only a missing decision prevents a comparison.
-            assert.ok(possible(known).length > 1 || was === undefined);
+            assert.ok(all.length > 1 || was === undefined);
             continue;
           }
           // An event that is compared has the same decision whatever its unknown values were.
@@ -137,7 +155,7 @@ test("a replay agrees with the plainest implementation", () => {
             after.rules
               .filter(({ hits }, i) => hits > (counts.rules[i]?.hits ?? 0))
               .map(({ id }) => id),
-            [naiveDecision(candidate, known).rule],
+            [decide(candidate, known).rule],
           );
         }
         const { evaluated, unchanged, newly_denied, newly_allowed, not_replayable } =
@@ -287,6 +305,23 @@ test("an event is left out if its decision depends on a value that is unknown", 
     [],
   );
   assert.deepEqual(reasonsOf(asking({ consumers: ["ai"] }), {}), []);
+});
+
+test("what the event of a guard lacks did not exist", () => {
+  const rules: NaiveDocument["rules"] = [
+    { id: "tools", effect: "deny", match: { capabilities: ["mcp/box/*"] } },
+    { id: "prod", effect: "deny", match: { resources: ["prod-*"] } },
+    { id: "no-push", effect: "deny", match: { commands: [{ prefix: "git push" }] } },
+  ];
+  const document = { ...ALLOW_ALL, rules };
+  const shell = { command: "ls" };
+  const tool = { provider: "mcp/box", capability: "mcp/box/run" };
+  const editor = { provider: "claude-code", capability: "claude-code/Edit" };
+  for (const facts of [shell, tool, editor]) {
+    assert.deepEqual(reasonsOf(document, { ...facts, ...OF_GUARD } as NaiveFacts), []);
+  }
+  const unread = reasonsOf(document, OF_GUARD as NaiveFacts); // it could not tell what was about to run
+  assert.deepEqual(unread, [{ reason: "command_missing", events: 1 }]);
 });
 
 test("a command with a removed secret may be a text that no rule allows", () => {

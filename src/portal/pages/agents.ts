@@ -1,3 +1,4 @@
+import { GUARD_VERSION } from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import type { RuntimeInstance } from "../../fleet/schema.ts";
@@ -28,8 +29,6 @@ import type { DataPage } from "./source.ts";
 const MOST_MACHINES = 20;
 /** A machine without events for longer is silent. */
 const SILENT_MS = DAY_MS;
-/** Guards report their version after this word. */
-const GUARD = "guard ";
 const LONGEST_SHOWN = 100;
 
 /** A machine with the guard, and its newest event. */
@@ -57,10 +56,10 @@ export const agents: DataPage<AgentsModel> = {
   async read(source, context) {
     const [summary, { runtimes }] = await Promise.all([
       source.fleetSummary(),
-      source.runtimes({ q: GUARD }, MOST_MACHINES),
+      source.runtimes({ q: GUARD_VERSION }, MOST_MACHINES),
     ]);
     const machines = runtimes
-      .filter(({ version }) => version?.startsWith(GUARD))
+      .filter(({ version }) => version?.startsWith(GUARD_VERSION))
       .map(async (runtime) => {
         const { events } = await source.page({ runtime: runtime.name }, 1, undefined);
         return { runtime, last: events[0] };
@@ -178,7 +177,7 @@ function machines(model: AgentsModel): Html {
 
 function allMachines({ machines: shown }: AgentsModel): Html | undefined {
   if (shown.length === 0) return undefined;
-  return html`<a href="${pageLink("/portal/fleet", { q: GUARD.trim() })}"
+  return html`<a href="${pageLink("/portal/fleet", { q: GUARD_VERSION.trim() })}"
     >${shown.length < MOST_MACHINES ? "In the fleet" : `More than ${count(MOST_MACHINES)}: the fleet`}</a
   >`;
 }
@@ -191,7 +190,9 @@ function row({ active, now }: AgentsModel, { runtime, last }: GuardedMachine): H
     <td data-label="Last event">${lastEvent(name, last, now)}</td>
     <td class="nowrap" data-label="Policy">${policyCell(runtime, active)}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, now)}</td>
-    <td class="mono" data-label="Guard">${shorten(version.slice(GUARD.length), LONGEST_SHOWN)}</td>
+    <td class="mono" data-label="Guard">
+      ${shorten(version.slice(GUARD_VERSION.length), LONGEST_SHOWN)}
+    </td>
   </tr>`;
 }
 

@@ -106,7 +106,7 @@ class Drafting {
     const verdict = this.#verdictOn(event);
     if (!verdict) return undefined;
     const effect = verdict.decision === "ALLOWED" ? "allow" : "deny";
-    this.#note(event, "none", verdict.rule, decidedAlready(effect, verdict.rule));
+    this.#noteDecided(event, effect, verdict.rule);
     return effect;
   }
 
@@ -120,7 +120,7 @@ class Drafting {
       if (!verdict) return false;
       const { decision, rule } = verdict;
       if (decision === decisionOf(effect) && (rule !== null || effect === "allow")) {
-        if (excepted.size === 0) this.#note(event, "none", rule, decidedAlready(effect, rule));
+        if (excepted.size === 0) this.#noteDecided(event, effect, rule);
         return true;
       }
       if (effect === "deny" || rule === null) return this.#addRule(event, effect);
@@ -211,6 +211,16 @@ class Drafting {
     return changed;
   }
 
+  #noteDecided(event: DraftEvent, effect: Effect, rule: string | null): void {
+    const by = rule === null ? "its default" : `the rule "${rule}"`;
+    const verb = effect === "allow" ? "allows" : "denies";
+    const test = testText(event, effect, rule);
+    const isThere = marginOf(test, this.#document?.text ?? "") !== undefined;
+    const added = isThere ? "it has the test, too" : "only a test was added";
+    const end = test === "" ? "no test can express it" : added;
+    this.#note(event, "none", rule, `The policy ${verb} it already, by ${by}: ${end}`);
+  }
+
   #note(
     { id: event }: DraftEvent,
     change: Step["change"],
@@ -258,12 +268,6 @@ function oppositeOf(event: DraftEvent, effect: Effect): string {
 function marginOf(test: string, text: string): number | undefined {
   if (test === "") return undefined;
   return TEST_MARGINS.find((margin) => text.includes(`\n${indented(test, margin)}`));
-}
-
-function decidedAlready(effect: Effect, rule: string | null): string {
-  const by = rule === null ? "its default" : `the rule "${rule}"`;
-  const verb = effect === "allow" ? "allows" : "denies";
-  return `The policy ${verb} it already, by ${by}: only a test was added`;
 }
 
 function idsIn(root: YAMLMap | undefined): readonly unknown[] {

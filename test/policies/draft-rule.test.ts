@@ -269,6 +269,15 @@ test("a command that the policy already decides as wanted gets only a test", () 
     [["none", "ok", 4]],
   );
   assert.equal(yaml.startsWith(active), true);
+  const messages = (event: DraftEvent, text: string) => {
+    const draft = drafted(event, "allow", text);
+    return [draft?.yaml === text, draft?.changes[0]?.message];
+  };
+  const said = 'The policy allows it already, by the rule "ok": ';
+  assert.deepEqual(messages(EVENT, active), [false, `${said}only a test was added`]);
+  assert.deepEqual(messages(EVENT, yaml), [true, `${said}it has the test, too`]);
+  const { command: _, ...tool } = EVENT;
+  assert.deepEqual(messages(tool, active), [true, `${said}no test can express it`]);
 });
 
 test("a drafted test that expected the opposite is changed, and others are kept", () => {

@@ -51,11 +51,12 @@ export function serveReplay(
     try {
       const body = { event, effect, yaml: area.value };
       const { yaml, changes } = await call<RuleDraft>("POST", "/policies/draft-rule", { body });
+      const isNewTest = effect === "test" && yaml !== area.value;
       area.value = yaml;
       area.dispatchEvent(new Event("input"));
-      const [change] = changes;
-      const said = `${change?.message ?? "Added"}.`;
-      say(effect === "test" ? "The test was added to the text." : `${said} Test the text again.`);
+      const said = `${changes[0]?.message ?? "Added"}.`;
+      const more = effect === "test" ? "" : " Test the text again.";
+      say(isNewTest ? "The test was added to the text." : said + more);
     } catch (error) {
       if (!isSignedOut(error)) say(reasonOf(error));
     }

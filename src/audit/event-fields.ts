@@ -13,9 +13,6 @@ export const SHORT_TEXT = 64 << 10;
 /** The fields in which secrets are replaced. */
 export const REDACTED_FIELDS = ["command", "message", "reason", "resource"] as const;
 
-/** Guards report their version after this word, in heartbeats and events. */
-export const GUARD_VERSION = "guard ";
-
 /** The types of event fields; `ingest.ts` has the rule of each type. */
 export type EventFieldType =
   | "id"

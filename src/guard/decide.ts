@@ -1,10 +1,9 @@
 /** Decides an attempt by the policy on this machine, and makes the event that reports it. */
-import { GUARD_VERSION } from "../audit/event-fields.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type Verdict } from "../policies/evaluate.ts";
+import { GUARD_VERSION } from "../policies/reported-command.ts";
 import type { PolicyDocument } from "../policies/rules.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
-import { rulesForTools } from "../policies/tool-rules.ts";
 import type { Attempt } from "./attempt.ts";
 import { fitted } from "./fitted.ts";
 import type { GuardPolicy } from "./policy-file.ts";
@@ -109,13 +108,12 @@ function verdictOn(
   const { command, argv, provider, capability, resource, consumer, instead = [] } = attempt;
   const executor = attempt.executor ?? user;
   const facts = { argv, provider, capability, resource, consumer, executor };
-  const decider = command === undefined ? rulesForTools(document) : document;
   const work = new StepBudget(DECISION_STEPS);
   try {
-    let verdict = evaluate(decider, { command: command ?? "", ...facts }, work);
+    let verdict = evaluate(document, { command, ...facts }, work);
     for (const other of instead) {
       if (verdict.decision === "ALLOWED") {
-        verdict = evaluate(decider, { command: other, ...facts }, work);
+        verdict = evaluate(document, { command: other, ...facts }, work);
       }
     }
     return command === undefined && verdict.rule === null ? undefined : verdict;

@@ -107,10 +107,16 @@ const rule = {
 
 const test = {
   type: "object",
-  description: "A command, and the decision that the document must make.",
-  required: ["command", "expect"],
+  description: "A command, or a tool that runs none, and the decision that the document must make.",
+  required: ["expect"],
+  anyOf: [
+    { properties: { command: true }, required: ["command"] },
+    { properties: { capability: true }, required: ["capability"] },
+  ],
   properties: {
-    command: text("The text of the command."),
+    command: text(
+      "The text of the command. Leave it out for a tool that runs none, which its `capability` names.",
+    ),
     provider: text("The program or service that the command uses."),
     capability: capability("The capability that the command uses, `<provider>/<name>`."),
     consumer: word("The kind of caller.", consumers),

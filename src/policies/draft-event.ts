@@ -2,12 +2,11 @@
  * The values of an audit event that a rule can match. Browsers load this too, so it must not import
  * the YAML library.
  */
-import type { Command } from "./rules.ts";
+import type { ReportedCommand } from "./reported-command.ts";
 import { trimmed } from "./trimmed.ts";
 
 /** The fields of an event that a draft uses. */
-export interface DraftEvent extends Omit<Command, "command"> {
-  readonly command?: string | undefined;
+export interface DraftEvent extends ReportedCommand {
   readonly id: string;
   readonly timestamp: string;
   readonly reason?: string | undefined;
@@ -58,12 +57,13 @@ export function canDraft(event: DraftEvent): boolean {
  * kept while its draft waits. The parts are copied, since a part of a text keeps the whole text in memory.
  */
 export function shortened(event: DraftEvent): DraftEvent {
-  const { id, timestamp, command, reason } = event;
+  const { id, timestamp, command, reason, runtime_version } = event;
   const facts = MATCH_FIELDS.map(([, field]) => [field, event[field]?.slice(0, LONGEST_VALUE + 1)]);
   const short = {
     ...{ id, timestamp, ...(Object.fromEntries(facts) as Partial<DraftEvent>) },
     command: command === undefined ? undefined : trimmed(command).slice(0, LONGEST_COMMAND_READ),
     reason: reason?.slice(0, LONGEST_VALUE + 1),
+    runtime_version: runtime_version?.slice(0, LONGEST_VALUE),
   };
   return JSON.parse(JSON.stringify(short)) as DraftEvent;
 }

@@ -18,6 +18,7 @@ import { exceptionEntry, LONGEST_COMMAND, ruleText, testText } from "./draft-tex
 import { decisionOf, evaluate, type Verdict } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { DraftEffect, Effect, RuleDraftChange } from "./schema.ts";
+import { commandOf } from "./reported-command.ts";
 import { SCHEMA_NAME } from "./document-keys.ts";
 import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
@@ -239,7 +240,7 @@ class Drafting {
 
   #verdictOn(event: DraftEvent): Verdict | undefined {
     const document = this.#document && this.#reading(this.#document)?.document;
-    return document && evaluate(document, { ...event, command: event.command ?? "" }, this.#work);
+    return document && evaluate(document, commandOf(event), this.#work);
   }
 
   /** The number of the document's tests that fail. */

@@ -2,6 +2,7 @@
 import { Document, Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import type { ListEntry } from "./document-edit.ts";
 import { factsOf, isNarrow, LONGEST_VALUE, type DraftEvent } from "./draft-event.ts";
+import { isToolUse } from "./reported-command.ts";
 import type { Effect } from "./schema.ts";
 import { trimmed } from "./trimmed.ts";
 
@@ -82,12 +83,13 @@ function addCommand(document: Document, command: string): void {
 /** A test of the event; empty if no test can express it. */
 export function testText(event: DraftEvent, effect: Effect, rule: string | null): string {
   const command = trimmed(event.command ?? "");
-  if (command === "" || command.length > LONGEST_COMMAND) return "";
+  if (command.length > LONGEST_COMMAND) return "";
   const facts = factsOf(event).map(({ field, value }) => [field, scalar(value)]);
   const about = Object.fromEntries(facts) as Record<string, Scalar>;
+  if (command === "" && !(isToolUse(event) && about["capability"])) return "";
   return entryOf(
     new Document({
-      command: scalar(command),
+      ...(command !== "" && { command: scalar(command) }),
       ...about,
       expect: effect,
       ...(rule !== null && { rule: scalar(rule) }),

@@ -45,11 +45,15 @@ const PROGRAM = /^[\w.~/-]{1,100}$/;
  * 3. If rules allow all of its commands, the first of these rules allows it.
  * 4. Otherwise, and for a text that cannot be split, the default decides.
  *
+ * A tool that runs no command is decided by the rules with capabilities or providers and without commands, and runs if
+ * none of them applies: documents are written for commands.
+ *
  * @param work counts the splitting, and each comparison with the lengths of its texts
  * @throws TooMuchWork when the work exceeds its limit
  */
 export function evaluate(document: PolicyDocument, command: Command, work: StepBudget): Verdict {
-  const text = trimmed(command.command);
+  const isTool = command.command === undefined;
+  const text = trimmed(command.command ?? "");
   const whole = new WrittenForm(text);
   const first = whole.wordAt(0);
   // The service gives events without a provider the first word. That must not count for the parts behind the first one.
@@ -62,6 +66,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     one.exact.some((pattern) => isExactly(pattern, text, work)) &&
     isMet(one, whole, [provider ?? first], work);
   for (const condition of conditionsOf(document)) {
+    if (isTool && !isAboutTools(condition)) continue;
     if (!appliesBeside(condition, command, work)) continue;
     if (condition.rule.effect === "allow") {
       permissions.push(condition);
@@ -118,10 +123,15 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   if (isEmpty) required([whole]);
   if (doubt !== undefined) return { ...verdict(document.default, undefined), doubt };
   const permission = isEachAllowed ? permissions[allowing] : undefined;
-  const decided = verdict(permission ? "allow" : document.default, permission?.rule);
+  const isAllowed = permission !== undefined || isTool;
+  const decided = verdict(isAllowed ? "allow" : document.default, permission?.rule);
   const program = refused?.wordAt(0) ?? "";
   const isOne = refused?.text === text || document.default === "allow";
   return isOne || !PROGRAM.test(program) ? decided : { ...decided, program };
+}
+
+function isAboutTools({ commands, rule: { match } }: Condition): boolean {
+  return !commands && (match.capabilities ?? match.providers) !== undefined;
 }
 
 /**

@@ -26,7 +26,8 @@ export interface Rule {
 
 /** A command to decide; an absent field does not match a rule that requires it. */
 export interface Command {
-  readonly command: string;
+  /** If absent, an agent uses a tool that runs no command. */
+  readonly command?: string | undefined;
   /** The words of the command, if it is run without a shell; then the text is not split. */
   readonly argv?: readonly string[] | undefined;
   /** If absent, the first word of the command, as for audit events. */

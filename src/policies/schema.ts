@@ -166,16 +166,20 @@ const FIELD_LENGTH = 65_536;
 export const policySimulate = {
   title: "PolicySimulate",
   type: "object",
-  description: "A command to decide, by `yaml`, by `version` or by default by the active policy.",
-  required: ["command"],
+  description:
+    "A command to decide, or a tool that runs none, by `yaml`, by `version` or by default by the active policy.",
   examples: [
     { command: "kubectl get pods", consumer: "ai" },
     { command: "kubectl get pods", yaml: EXAMPLE },
+    { provider: "mcp/github", capability: "mcp/github/create_issue", consumer: "ai" },
   ],
   properties: {
     yaml: { ...yaml, description: "A policy document. Not together with `version`." },
     version: string("The name of a stored version."),
-    command: string("The full command text.", { maxLength: FIELD_LENGTH }),
+    command: string(
+      "The full command text. Leave it out for a tool that runs none, which its `capability` names.",
+      { maxLength: FIELD_LENGTH },
+    ),
     provider: string(
       "The program or service that the command uses. The default is the command's first word.",
       {

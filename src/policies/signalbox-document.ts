@@ -258,7 +258,10 @@ function readTest(reader: StrictReader, at: Value): PolicyTest | undefined {
     resource: leaf("resource"),
     rule: leaf("rule"),
   };
-  if (!command || !expect) return undefined;
+  if (!keys.has("command") && !keys.has("capability")) {
+    return reader.refuse(at, "expected a command, or the capability of a tool that runs none");
+  }
+  if (!expect || (keys.has("command") && !command)) return undefined;
   return given({ command, expect, ...rest });
 }
 

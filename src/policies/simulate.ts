@@ -10,16 +10,21 @@ import type { PolicyStore } from "./store.ts";
  * Decides a command by the document that a request names.
  *
  * @throws NotFound if the version does not exist, or no version is active
- * @throws BadInput if both a document and a version are named, or the document cannot decide
+ * @throws BadInput if both a document and a version are named, neither a command nor a capability, or the document
+ *   cannot decide
  */
 export async function simulate(
   asker: Asker,
   organization: string,
-  { yaml, version, ...command }: Infer<typeof policySimulate>,
+  { yaml, version, ...facts }: Infer<typeof policySimulate>,
   policies: PolicyStore,
 ): Promise<Infer<typeof policySimulation>> {
   if (yaml !== undefined && version !== undefined) {
     throw new BadInput("Give yaml or version, not both");
+  }
+  const command = { ...facts, command: facts.command || undefined };
+  if (command.command === undefined && !command.capability) {
+    throw new BadInput("command: required, or capability for a tool that runs no command");
   }
   const chosen =
     yaml === undefined

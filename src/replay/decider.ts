@@ -7,16 +7,9 @@
 import { evaluate, type Verdict } from "../policies/evaluate.ts";
 import type { Command, PolicyDocument, Rule, RuleMatch } from "../policies/rules.ts";
 import { type GlobField, globFields } from "../policies/glob-fields.ts";
+import { commandOf, type ReportedCommand } from "../policies/reported-command.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
-import { rulesForTools } from "../policies/tool-rules.ts";
-import {
-  doubtAbout,
-  DOUBTFUL_FIELDS,
-  type DoubtfulField,
-  isToolUse,
-  type NotReplayable,
-  type RecordedCommand,
-} from "./reasons.ts";
+import { doubtAbout, DOUBTFUL_FIELDS, type DoubtfulField, type NotReplayable } from "./reasons.ts";
 
 /** The keys of a match that ask for a field. A rule compares programs in the command with its providers, too. */
 const KEYS = {
@@ -27,7 +20,7 @@ const KEYS = {
 } as const satisfies Readonly<Record<DoubtfulField, readonly (keyof RuleMatch)[]>>;
 
 /** Decides a command by one document; the result is the reason if the decision depends on an unknown value. */
-export type Decide = (command: RecordedCommand) => Verdict | NotReplayable;
+export type Decide = (command: ReportedCommand) => Verdict | NotReplayable;
 
 /**
  * Prepares a document for many commands.
@@ -35,13 +28,6 @@ export type Decide = (command: RecordedCommand) => Verdict | NotReplayable;
  * @param work counts the steps of all decisions; `Decide` throws TooMuchWork when they exceed its limit
  */
 export function deciderOf(document: PolicyDocument, work: StepBudget): Decide {
-  const [ofCommands, ofTools] = [document, rulesForTools(document)].map((one) =>
-    deciderBy(one, work),
-  ) as [Decide, Decide];
-  return (recorded) => (isToolUse(recorded) ? ofTools : ofCommands)(recorded);
-}
-
-function deciderBy(document: PolicyDocument, work: StepBudget): Decide {
   const matches = document.rules
     .filter(({ enabled }) => enabled)
     .flatMap(({ match, except = [] }) => [match, ...except]);
@@ -58,7 +44,7 @@ function deciderBy(document: PolicyDocument, work: StepBudget): Decide {
     return least === most;
   };
   return (recorded) => {
-    const command = { ...recorded, command: recorded.command ?? "" };
+    const command = commandOf(recorded);
     const unknown = asked.filter((field) => doubtAbout(recorded, field) !== undefined);
     if (unknown.length > 0 && !isCertain(command, unknown)) {
       // The field that is in doubt by itself is a better reason than one that only may matter.

@@ -7,8 +7,8 @@ import { namesProvider } from "../policies/evaluate.ts";
 import type { PolicyDocument, RuleMatch } from "../policies/rules.ts";
 import { GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
+import { isComplete, type ReportedCommand } from "../policies/reported-command.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
-import { isComplete, type RecordedCommand } from "./reasons.ts";
 
 /** The bits of a small integer. Of a field with more patterns, the value itself counts. */
 const MOST_BITS = 30;
@@ -23,7 +23,7 @@ export type FactClass = number | string;
 type Field = Exclude<(typeof globFields)[keyof typeof globFields], "provider">;
 
 /** Reads each field. Reading by a variable name took several times as long. */
-const READ: Readonly<Record<Field, (event: RecordedCommand) => string | undefined>> = {
+const READ: Readonly<Record<Field, (event: ReportedCommand) => string | undefined>> = {
   capability: (event) => event.capability,
   consumer: (event) => event.consumer,
   executor: (event) => event.executor,
@@ -32,7 +32,7 @@ const READ: Readonly<Record<Field, (event: RecordedCommand) => string | undefine
 
 /** All patterns for a field, without repetition. */
 interface FieldPatterns {
-  readonly read: (event: RecordedCommand) => string | undefined;
+  readonly read: (event: ReportedCommand) => string | undefined;
   /** Whether values of the field may contain a mark in place of a secret. */
   readonly isRedacted: boolean;
   readonly patterns: readonly Glob[];
@@ -65,7 +65,7 @@ export class FactClasses {
     this.#areShort = bits <= MOST_BITS && !this.#hasProviders;
   }
 
-  of(event: RecordedCommand, work: StepBudget): FactClass {
+  of(event: ReportedCommand, work: StepBudget): FactClass {
     if (this.#areShort) {
       let packed = isComplete(event) ? 1 : 0;
       for (const one of this.#fields) {
@@ -90,7 +90,7 @@ export function matchesOf({ rules }: PolicyDocument): readonly RuleMatch[] {
   return rules.flatMap(({ match, except = [] }) => [match, ...except]);
 }
 
-function classOf(one: FieldPatterns, event: RecordedCommand, work: StepBudget): string {
+function classOf(one: FieldPatterns, event: ReportedCommand, work: StepBudget): string {
   if (one.patterns.length + MARK_BITS <= MOST_BITS) return String(packedClass(one, event, work));
   const value = one.read(event);
   return value === undefined ? "-" : `${value.length},${value}`;
@@ -99,7 +99,7 @@ function classOf(one: FieldPatterns, event: RecordedCommand, work: StepBudget): 
 /** The patterns that match, and the marks of a value that is absent or in doubt, as bits of a number. */
 function packedClass(
   { read, isRedacted, patterns }: FieldPatterns,
-  event: RecordedCommand,
+  event: ReportedCommand,
   work: StepBudget,
 ): number {
   const value = read(event);

@@ -4,10 +4,11 @@
  */
 import type { Verdict } from "../policies/evaluate.ts";
 import type { PolicyDocument } from "../policies/rules.ts";
+import { isToolUse, type ReportedCommand } from "../policies/reported-command.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { type Decide, deciderOf } from "./decider.ts";
 import { type FactClass, FactClasses, matchesOf } from "./fact-classes.ts";
-import { doubtAbout, isToolUse, type NotReplayable, type RecordedCommand } from "./reasons.ts";
+import { doubtAbout, type NotReplayable } from "./reasons.ts";
 import { RecentValues } from "./recent-values.ts";
 import { ownText } from "./recorded-row.ts";
 import { type Relevant, RelevantRules } from "./relevant-rules.ts";
@@ -94,7 +95,7 @@ export class Judge<Kept extends object> {
    *
    * @throws TooMuchWork when all decisions exceed the limit of steps
    */
-  of(event: RecordedCommand): Kept | NotReplayable {
+  of(event: ReportedCommand): Kept | NotReplayable {
     const { excerpt, known } = this.#entryFor(event);
     const facts = excerpt.classes.of(event, this.#work);
     const found = known.get(facts);
@@ -105,14 +106,14 @@ export class Judge<Kept extends object> {
     return judgement;
   }
 
-  #decide({ decide, decideBase }: Excerpt, event: RecordedCommand): Kept | NotReplayable {
+  #decide({ decide, decideBase }: Excerpt, event: ReportedCommand): Kept | NotReplayable {
     const now = decide(event);
     if (typeof now === "string") return now;
     const was = decideBase?.(event);
     return typeof was === "string" ? was : this.#make({ was, now });
   }
 
-  #entryFor(event: RecordedCommand): CommandEntry<Kept> {
+  #entryFor(event: ReportedCommand): CommandEntry<Kept> {
     const { command = "" } = event; // a blank command is as unknown as a missing one
     const key = this.#asksForProvider ? withProvider(command, event) : command;
     const found = this.#ofCommands.get(key);
@@ -169,7 +170,7 @@ export class Judge<Kept extends object> {
   }
 }
 
-function withProvider(command: string, { provider }: RecordedCommand): string {
+function withProvider(command: string, { provider }: ReportedCommand): string {
   return `${provider?.length ?? "-"},${provider ?? ""}${command}`;
 }
 

@@ -5,11 +5,11 @@
  */
 import { type Form, splitAtSpace, WrittenForm } from "../policies/command-form.ts";
 import { splitCommand } from "../policies/command-parts.ts";
+import type { ReportedCommand } from "../policies/reported-command.ts";
 import type { CommandPattern, Rule } from "../policies/rules.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import { COMPARISON_STEPS, type StepBudget } from "../policies/step-budget.ts";
 import { trimmed } from "../policies/trimmed.ts";
-import type { RecordedCommand } from "./reasons.ts";
 
 /** Positions of rules in a list. */
 type Positions = number[];
@@ -92,7 +92,7 @@ export class RelevantRules {
   }
 
   /** The rules that can decide a command whose text is known. */
-  for({ command = "", provider }: RecordedCommand): Relevant {
+  for({ command = "", provider }: ReportedCommand): Relevant {
     const text = trimmed(command);
     const found = new Set<number>(); // beside those of `#always`, which may be thousands
     let isByProvider = this.#isAlwaysByProvider;

@@ -280,6 +280,23 @@ test("a command that the policy already decides as wanted gets only a test", () 
   assert.deepEqual(messages(tool, active), [true, `${said}no test can express it`]);
 });
 
+test("a draft for a tool without a command has a test of the tool", () => {
+  const tool = { ...EVENT, command: undefined, runtime_version: "guard 0.2.0" };
+  const closed = "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n";
+  const denied = drafted(tool, "deny", closed);
+  assert.match(
+    denied?.yaml ?? "",
+    /tests:\n[^]*- provider: kubectl\n +capability: kubernetes\/delete\n/,
+  );
+  assert.equal(denied?.changes[0]?.change, "rule");
+  assert.deepEqual(examine({ yaml: denied?.yaml ?? "", command: undefined }).problems, []);
+  const allowed = drafted(tool, "allow", closed);
+  assert.equal(
+    allowed?.changes[0]?.message,
+    "The policy allows it already, by its default: only a test was added",
+  );
+});
+
 test("a drafted test that expected the opposite is changed, and others are kept", () => {
   const denied = draftPolicyWithRule(EVENT, "deny", ACTIVE) ?? "";
   const { yaml = "", changes = [] } = drafted(EVENT, "allow", denied) ?? {};

@@ -124,7 +124,8 @@ test("every compared pattern counts as work, and a decision beyond the limit is 
 
 /** The rules of evaluation in their plainest form. */
 function naive(policy: PolicyDocument, command: Command) {
-  const text = command.command.trim();
+  const isTool = command.command === undefined;
+  const text = command.command?.trim() ?? "";
   const words = text.split(/\s+/);
   const facts: Command = { provider: words[0] === "" ? undefined : words[0], ...command };
   const byCommand = (pattern: CommandPattern) =>
@@ -135,6 +136,7 @@ function naive(policy: PolicyDocument, command: Command) {
   const applying = policy.rules.filter(
     ({ enabled, effect, match }) =>
       enabled &&
+      (!isTool || (!match.commands && (match.capabilities || match.providers))) &&
       (match.commands?.some(byCommand) ?? true) &&
       GLOB_FIELDS.every((field) => {
         const value = facts[globFields[field]];
@@ -146,7 +148,7 @@ function naive(policy: PolicyDocument, command: Command) {
   );
   const deny = applying.find(({ effect }) => effect === "deny");
   const winner = deny ?? applying[0];
-  const effect = winner?.effect ?? policy.default;
+  const effect = winner?.effect ?? (isTool ? "allow" : policy.default);
   return {
     decision: effect === "allow" ? "ALLOWED" : "DENIED",
     rule: winner?.id ?? null,
@@ -195,7 +197,7 @@ const someCommand = fc.record(
     executor: word,
     resource: word,
   },
-  { requiredKeys: ["command"] },
+  { requiredKeys: [] },
 );
 
 test("a given provider does not hide a program from a rule that denies it", () => {
@@ -283,6 +285,23 @@ test("the first program that no rule allows is named, without its arguments", ()
     const open = evaluate({ ...policy, default: "allow" }, { command });
     assert.equal(open.program, undefined);
   }
+});
+
+test("a tool without a command is decided by rules about tools, and runs without one", () => {
+  const policy = document(
+    rule("people", "allow", { consumers: ["human"] }),
+    rule("no-push", "deny", { commands: [{ glob: "*" }], capabilities: ["*"] }),
+    rule("box", "deny", { capabilities: ["mcp/box/*"], executors: ["a*"] }),
+    rule("mcp", "allow", { providers: ["mcp/*"] }),
+  );
+  const decided = (capability: string, executor: string) => {
+    const provider = capability.replace(/\/[^/]*$/, "");
+    const verdict = evaluate(policy, { capability, provider, executor, consumer: "human" });
+    return [verdict.decision, verdict.rule];
+  };
+  assert.deepEqual(decided("mcp/box/run", "ada"), ["DENIED", "box"]);
+  assert.deepEqual(decided("mcp/box/run", "bob"), ["ALLOWED", "mcp"]);
+  assert.deepEqual(decided("claude-code/Edit", "ada"), ["ALLOWED", null]);
 });
 
 test("any policy decides any command like the plainest implementation", () => {

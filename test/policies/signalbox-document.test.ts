@@ -118,6 +118,7 @@ test("a document of another schema, or without one, is not checked further", () 
   }
 });
 
+const NO_COMMAND = "tests[0]: expected a command, or the capability of a tool that runs none";
 /** The expected problem, with its line (after the schema's) and column. */
 const faults: readonly (readonly [yaml: string, message: string, line: number, column: number])[] =
   [
@@ -219,6 +220,7 @@ const faults: readonly (readonly [yaml: string, message: string, line: number, c
     ],
     ["rules: []\ntests: x", "tests: expected a list", 3, 8],
     ["rules: []\ntests: [{command: a}]", "tests[0].expect: required", 3, 9],
+    ["rules: []\ntests: [{expect: deny}]", NO_COMMAND, 3, 9],
     [
       "rules: []\ntests: [{command: a, expect: DENIED}]",
       "tests[0].expect: expected allow or deny",

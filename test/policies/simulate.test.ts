@@ -58,6 +58,22 @@ rules:
   assert.equal(await decide("s"), "DENIED");
 });
 
+test("a tool without a command is decided by the rules about tools", async () => {
+  const yaml = `${denyAll.replace("[]", "")}  - {id: box, effect: deny, match: {capabilities: [mcp/box/*]}}\n`;
+  const policies = await storeOf({});
+  const decide = async (facts: { command?: string; capability?: string }) => {
+    const { decision, rule } = await simulate(ASKER, "acme", { yaml, ...facts }, policies);
+    return [decision, rule];
+  };
+  assert.deepEqual(await decide({ capability: "mcp/box/run" }), ["DENIED", "box"]);
+  assert.deepEqual(await decide({ capability: "claude-code/Edit" }), ["ALLOWED", null]);
+  assert.deepEqual(await decide({ command: "", capability: "claude-code/Edit" }), [
+    ...["ALLOWED", null],
+  ]);
+  const message = "command: required, or capability for a tool that runs no command";
+  await assert.rejects(decide({ command: "" }), { status: 400, message });
+});
+
 test("a document whose tests fail can still be tried", async () => {
   const yaml = `${denyRm}tests: [{command: rm x, expect: allow}]`;
   const { rule } = await simulate(ASKER, "acme", { yaml, command: "rm x" }, await storeOf({}));

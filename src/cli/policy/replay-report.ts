@@ -91,7 +91,7 @@ export function replayLines(file: string, yaml: string, report: PolicyReplayRepo
     ),
     ...changing.map((rule) => `${placeOf(rule.id)}: ${nameOf(rule.id)}: ${changesOf(rule)}`),
     ...report.examples.map(({ event, now, rule }) => {
-      const { command = "", executor } = event;
+      const { executor, capability = "", command = capability } = event;
       const by = executor === undefined ? "" : `, run by ${executor}`;
       const change = now === "DENIED" ? "newly denied" : "newly allowed";
       return `${change} by ${nameOf(rule)}: ${command}${by}`;

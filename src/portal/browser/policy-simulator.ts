@@ -40,7 +40,9 @@ export function serveSimulator(
     underWay = own;
     const given = [...new FormData(form)].filter(([, value]) => value !== "");
     const { command = "", ...facts } = Object.fromEntries(given) as Record<string, string>;
-    const commands = command.split(/\r?\n/).filter((line) => line.trim() !== "");
+    const lines = command.split(/\r?\n/).filter((line) => line.trim() !== "");
+    const tool = facts["capability"];
+    const commands = lines.length === 0 && tool !== undefined ? [undefined] : lines;
     const rows: Html[] = [];
     for (const one of commands.slice(0, MOST_COMMANDS)) {
       try {
@@ -48,7 +50,7 @@ export function serveSimulator(
           body: { ...facts, command: one, yaml: area.value },
           signal: own.signal,
         });
-        rows.push(decided(one, simulation));
+        rows.push(decided(one ?? tool ?? "", simulation));
       } catch (error) {
         if (own.signal.aborted || isSignedOut(error)) return;
         rows.push(html`<li><span class="error small">${reasonOf(error)}</span></li>`);
@@ -82,7 +84,7 @@ export function serveSimulator(
   };
 }
 
-function decided(command: string, simulation: Simulation): Html {
+function decided(what: string, simulation: Simulation): Html {
   const { decision, mode, rule, doubt, program, line } = simulation;
   const observed = mode === "observe" ? { observed_decision: decision } : {};
   const place =
@@ -94,7 +96,7 @@ function decided(command: string, simulation: Simulation): Html {
   const reason = doubt === undefined ? unallowed : `It cannot be split because of ${doubt}.`;
   const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
   return html`<li>
-    ${decisionBadge({ policy_decision: decision, ...observed })} <code>${command}</code>
+    ${decisionBadge({ policy_decision: decision, ...observed })} <code>${what}</code>
     <div>${by} ${place}</div>
     ${reason === null ? undefined : html`<div class="faint">${reason}</div>`}
   </li>`;

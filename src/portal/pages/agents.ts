@@ -1,8 +1,8 @@
-import { GUARD_VERSION } from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import type { RuntimeInstance } from "../../fleet/schema.ts";
 import { AGENT_SETTINGS, type AgentSettings } from "../../guard/agent-settings.ts";
+import { GUARD_VERSION } from "../../policies/reported-command.ts";
 import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, runtimeLink } from "../page-link.ts";

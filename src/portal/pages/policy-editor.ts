@@ -213,7 +213,7 @@ function simulator(): Html {
           ></textarea>
         </div>
         <details>
-          <summary>Who runs it, and on what</summary>
+          <summary>Who runs it, and on what; or a tool without a command</summary>
           ${field("provider", "Provider", "the command's first word")}
           ${field("capability", "Capability", "git/push")}
           ${choice({ id: "try-consumer", name: "consumer", label: "Consumer", options: choices })}

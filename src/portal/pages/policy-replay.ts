@@ -153,7 +153,7 @@ function exampleRow(
     <div>
       <a href="${pageLink("/portal/audit", { event: event.id })}">Show the event</a>
       ${
-        isEdited && event.command !== undefined
+        isEdited && (event.command ?? event.capability) !== undefined
           ? html`<button type="button" class="quiet" data-test="${event.id}" data-effect="test">
               Add as a test
             </button>`

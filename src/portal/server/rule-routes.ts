@@ -10,6 +10,7 @@ import { Yielder } from "../../core/yielder.ts";
 import { route } from "../../http/route.ts";
 import { askerOf, findRules } from "../../policies/check.ts";
 import { decisionOf } from "../../policies/evaluate.ts";
+import { commandOf } from "../../policies/reported-command.ts";
 import type { Command } from "../../policies/rules.ts";
 import { VERSION_NAME } from "../../policies/schema.ts";
 import type { PolicyStore } from "../../policies/store.ts";
@@ -89,7 +90,7 @@ export function* differentCommands(
   const numbers: number[] = [];
   const numberOf = new Map<string, number>();
   for (const event of events) {
-    const command = factsOf(event);
+    const command = commandOf(event);
     const text = JSON.stringify(command);
     const number = numberOf.get(text) ?? different.push(command) - 1;
     numberOf.set(text, number);
@@ -97,18 +98,6 @@ export function* differentCommands(
     yield; // each of the names may be long
   }
   return { different, numbers };
-}
-
-/** The facts that a rule can look at. */
-function factsOf({
-  command = "",
-  provider,
-  capability,
-  consumer,
-  executor,
-  resource,
-}: AuditEvent): Command {
-  return { command, provider, capability, consumer, executor, resource };
 }
 
 /** The route that lists rules. It is here because it joins two domains that do not import each other. */

@@ -75,6 +75,37 @@ browserTest(
   },
 );
 
+browserTest(
+  "a tool without a command is tried, tested on real uses, and becomes a test",
+  async (t) => {
+    const app = await start(t);
+    await app.post("/api/v1/policies", { version: "v1", yaml: OPEN });
+    const tool = { provider: "mcp/github", capability: "mcp/github/create_issue" };
+    await app.post("/api/v1/audit", { ...tool, consumer: "ai", runtime_version: "guard 0.2.0" });
+    const { page } = await visit(t, `${app.url}/portal/policies/new`);
+    const text = page.getByRole("textbox", { name: "Policy document" });
+    await text.fill(
+      "schema: signalbox/policy/v1\nrules:\n  - { id: no-issues, effect: deny, match: { capabilities: [mcp/github/*] } }\n",
+    );
+    await page.getByText("or a tool without a command").click();
+    await page.getByLabel("Capability").fill(tool.capability);
+    await page.locator("#decision").getByText("by rule no-issues").waitFor();
+    await page.getByLabel("Capability").fill("claude-code/Edit");
+    await page.locator("#decision").getByText("by the default").waitFor();
+    assert.match(await page.locator("#decision").innerText(), /Allowed\s+claude-code\/Edit/i);
+    const replay = page.locator("#replay");
+    await replay.getByRole("button", { name: "Test on real commands" }).click();
+    await replay.getByText("1 event newly denied").waitFor();
+    await replay.getByRole("button", { name: "Add as a test" }).click();
+    await replay.getByText("The test was added to the text.").waitFor();
+    await page.getByText("Valid: it could be published").waitFor();
+    assert.match(
+      await text.inputValue(),
+      /tests:\n {2}- provider: mcp\/github\n {4}capability: mcp\/github\/create_issue\n[^]*expect: deny\n {4}rule: no-issues\n/,
+    );
+  },
+);
+
 browserTest("the editor looks right in both themes with the test on real commands", async (t) => {
   const app = await start(t);
   await checkLooks(t, `${app.url}/portal/policies/new`, "policy-replay");

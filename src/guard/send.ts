@@ -105,16 +105,19 @@ function eventIn(line: string): SpooledEvent | undefined {
   }
 }
 
+/** The service names the event that it refuses, as in `events[3].command: expected a string`. */
+const NAMED_EVENT = /^events\b/;
+
 /**
- * Whether an answer is the service's own. A proxy answers 400 to whatever it gets, as to a request without TLS, and the
- * events would all be lost.
+ * Whether an answer is the service's own, about an event. A proxy answers 400 to whatever it gets, as to a request
+ * without TLS, and often with an `error` in JSON. The events would all be lost.
  */
 function isOfService(text: string): boolean {
   const answer = jsonOrUndefined(text);
+  if (!isObject(answer)) return false;
+  const { error } = answer;
   // Others have an `error` too, beside a `status` or a `path`.
-  return (
-    isObject(answer) && typeof answer["error"] === "string" && Object.keys(answer).length === 1
-  );
+  return typeof error === "string" && NAMED_EVENT.test(error) && Object.keys(answer).length === 1;
 }
 
 /** Sends a batch. A refused batch is halved until the invalid event is found. */

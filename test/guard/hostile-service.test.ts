@@ -129,6 +129,7 @@ test("an answer that is not the service's own removes no events", async (t) => {
   for (body of [
     ...["<h1>The plain HTTP request was sent to HTTPS port</h1>", "null", "{}"],
     '{"timestamp":"2026-11-28T00:00:00Z","status":400,"error":"Bad Request","path":"/audit"}',
+    ...['{"error":"Bad Request"}', '{"error":"invalid_request"}', '{"error":""}'],
   ]) {
     assert.match((await machine.run(["sync"])).error, /answered 400 to events/);
     const kept = readFileSync(join(machine.directory, "spool.sending.jsonl"), "utf8");

@@ -103,13 +103,17 @@ function cursor(payload: Payload): Attempt | undefined {
   return used && { ...shared, ...used };
 }
 
+/** Tools of MCP servers are `<server>-<tool>` in Copilot, whose own tools have no hyphen. Both parts may have more. */
+const JOINED = /.-./;
+
 /** Copilot does not name the event. A payload with a result or an error means that the tool has run. */
 function copilot(payload: Payload): Attempt | undefined {
   const tool = text(payload, "toolName");
   if (tool === undefined || payload["timestamp"] === undefined) return undefined;
   const failure = text(payload, "error") === undefined ? undefined : { resultType: "failure" };
   const result = objectIn(payload, "toolResult") ?? failure;
-  const used = toolOf("copilot", tool, inputIn(payload["toolArgs"]));
+  const server = JOINED.test(tool) ? "unknown" : undefined;
+  const used = toolOf("copilot", tool, inputIn(payload["toolArgs"]), server);
   return (
     used && {
       kind: result ? "after" : "before",

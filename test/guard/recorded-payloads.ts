@@ -230,4 +230,35 @@ export const RECORDED: readonly RecordedPayload[] = [
     },
     attempt: { kind: "after", command: "ls", succeeded: false },
   },
+  {
+    agent: "copilot",
+    source:
+      "hooks-reference of GitHub's documentation, with a tool of events that others published, 2026-05",
+    payload: {
+      sessionId: "s-1",
+      timestamp: 1_700_000_000_000,
+      cwd: "/home/ada/x",
+      toolName: "github-mcp-server-get_file_contents",
+      toolArgs: '{"owner":"ada","repo":"x","path":"/"}',
+    },
+    attempt: {
+      kind: "before",
+      command: undefined,
+      provider: "mcp/unknown",
+      capability: "mcp/unknown/github-mcp-server-get_file_contents",
+      resource: "/",
+    },
+  },
+  {
+    agent: "copilot",
+    source: "a tool of Copilot's own that runs no command, 2026-11",
+    payload: {
+      sessionId: "s-1",
+      timestamp: 1_700_000_000_000,
+      cwd: "/home/ada/x",
+      toolName: "web_fetch",
+      toolArgs: '{"url":"https://example.com"}',
+    },
+    attempt: { kind: "before", provider: "copilot", capability: "copilot/web_fetch" },
+  },
 ];

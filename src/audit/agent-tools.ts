@@ -61,35 +61,73 @@ export function commandIn(input: AgentData): string | undefined {
   return commandsIn(input, false)[0];
 }
 
+/** The members of a tool's input that hold its command. */
+const COMMAND_MEMBERS = ["command", "cmd", "args"] as const;
+/** The same without regard to letter case. Such readers of JSON take `ſ` for `s`, too. */
+const SPELLED_ANYHOW = COMMAND_MEMBERS.map(
+  (name) => [name, new RegExp(`^${name}$`, "iu")] as const,
+);
+/** The ways in which tools spell their members. */
+const SPELLINGS = [
+  (name: string) => name,
+  (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+  (name: string) => name.toUpperCase(),
+];
+
 /**
  * The commands in the input of a tool, as shell texts. A tool ignores the members that it does not know, so an agent can
- * add a harmless `command` for a tool that reads `cmd`, or `args` for a tool that runs the text in `command`.
+ * add a harmless `command` for a tool that reads `cmd` or `Command`, or `args` for a tool that runs the text in `command`.
  *
  * @param isShell whether the tool is known to read no `args`
  */
 function commandsIn(input: AgentData, isShell: boolean): readonly string[] {
+  const readings = SPELLINGS.map((spelling) => spelled(input, spelling));
+  readings.push(withoutCase(input));
+  return [...new Set(readings.flatMap((reading) => commandsRead(reading, isShell)))];
+}
+
+/** The members that hold a command for a tool that knows one spelling. */
+function spelled(input: AgentData, spelling: (name: string) => string): AgentData {
+  return Object.fromEntries(COMMAND_MEMBERS.map((name) => [name, input[spelling(name)]]));
+}
+
+/** The same for a tool that ignores letter case, as in Go: the last one counts, and null sets nothing. */
+function withoutCase(input: AgentData): AgentData {
+  const given = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
+  const members = given.flatMap(([key, value]) =>
+    SPELLED_ANYHOW.flatMap(([name, pattern]) => (pattern.test(key) ? [[name, value]] : [])),
+  );
+  return Object.fromEntries(members) as AgentData;
+}
+
+function commandsRead(input: AgentData, isShell: boolean): readonly string[] {
   const more = isShell ? undefined : argumentsIn(input);
   const texts = ["command", "cmd"].flatMap((key) => textOrWordsIn(input, key) ?? []);
-  if (more === undefined) return [...new Set(texts)];
+  if (more === undefined) return texts;
   const whole = texts.map((text) => `${text} ${more}`);
   // A single word is the name of a program, which gets the arguments. In `ls;sh` there are two.
-  return [...new Set([...whole, ...texts.filter((text) => !isPlainWord(text.trim()))])];
+  return [...whole, ...texts.filter((text) => !isPlainWord(text.trim()))];
 }
 
 function textOrWordsIn(data: AgentData, key: string): string | undefined {
-  const words = wordsIn(data, key);
+  const words = wordsIn(data, key, (word) => typeof word === "string");
   return words ? commandText(words) : textIn(data, key);
 }
 
 /** The arguments apart from a command, as a shell text. */
 function argumentsIn(data: AgentData): string | undefined {
-  return wordsIn(data, "args")?.map(quotedWord).join(" ") ?? textIn(data, "args");
+  const words = wordsIn(data, "args", (word) => typeof word !== "object");
+  return words?.map(quotedWord).join(" ") ?? textIn(data, "args");
 }
 
-/** A member that is a list with at least one text. Programs make texts of numbers in it too. */
-function wordsIn(data: AgentData, key: string): readonly string[] | undefined {
+/** A member that is a list with at least one word of its kind. Programs make texts of numbers in it too. */
+function wordsIn(
+  data: AgentData,
+  key: string,
+  isWord: (word: unknown) => boolean,
+): readonly string[] | undefined {
   const value: unknown = data[key];
-  if (!Array.isArray(value) || !value.some((word) => typeof word === "string")) return undefined;
+  if (!Array.isArray(value) || !value.some(isWord)) return undefined;
   return value.map((word: unknown) => (typeof word === "object" ? "" : String(word)));
 }
 

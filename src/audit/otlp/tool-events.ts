@@ -114,8 +114,9 @@ function useOf(agent: string, tool: string, attributes: Attributes): ToolUse {
     textOf(attributes.get("mcp_server")) ??
     textOf(attributes.get("mcp_server_name"));
   const inner = textIn(parameters, "mcp_tool_name") ?? tool;
-  // The command has its arguments already.
-  const input = { ...given, command, cmd: undefined, args: undefined };
+  // The command has its arguments already, which other members would add again.
+  const { file_path, path, url } = given;
+  const input = { command, file_path, path, url };
   return toolUse(agent, server === undefined ? tool : inner, input, server);
 }
 

@@ -13,6 +13,8 @@ export interface ToolUse {
   readonly provider?: string | undefined;
   readonly capability?: string | undefined;
   readonly resource?: string | undefined;
+  /** The resources that the tool may act on in place of `resource`. */
+  readonly otherResources?: readonly string[] | undefined;
 }
 
 const SHELL_TOOLS: ReadonlySet<string> = new Set([
@@ -51,9 +53,9 @@ export function toolUse(
   // With `s` the rest always matches: otherwise a name with a line break takes the square of its length.
   const [, named, name] = (isOwn && /^mcp__(.+?)__(.+)$/s.exec(tool)) || [undefined, server, tool];
   const provider = named === undefined ? agent : `mcp/${named}`;
-  const resource =
-    input && (textIn(input, "file_path") ?? textIn(input, "path") ?? textIn(input, "url"));
-  return { ...run, provider, capability: `${provider}/${name}`, resource };
+  const [resource, ...otherResources] = input ? resourcesIn(input) : [];
+  const others = otherResources.length > 0 && { otherResources };
+  return { ...run, provider, capability: `${provider}/${name}`, resource, ...others };
 }
 
 /** The command in the input of a tool, as a shell text. */
@@ -61,12 +63,11 @@ export function commandIn(input: AgentData): string | undefined {
   return commandsIn(input, false)[0];
 }
 
-/** The members of a tool's input that hold its command. */
-const COMMAND_MEMBERS = ["command", "cmd", "args"] as const;
-/** The same without regard to letter case. Such readers of JSON take `ſ` for `s`, too. */
-const SPELLED_ANYHOW = COMMAND_MEMBERS.map(
-  (name) => [name, new RegExp(`^${name}$`, "iu")] as const,
-);
+/** Members of a tool's input by name, each with a pattern that ignores letter case, and so takes `ſ` for `s` too. */
+type Members = readonly (readonly [name: string, anyhow: RegExp])[];
+
+const COMMANDS = membersOf("command", "cmd", "args");
+const RESOURCES = membersOf("file_path", "path", "url");
 /** The ways in which tools spell their members. */
 const SPELLINGS = [
   (name: string) => name,
@@ -74,30 +75,47 @@ const SPELLINGS = [
   (name: string) => name.toUpperCase(),
 ];
 
+function membersOf(...names: readonly string[]): Members {
+  return names.map((name) => [name, new RegExp(`^${name}$`, "iu")]);
+}
+
 /**
- * The commands in the input of a tool, as shell texts. A tool ignores the members that it does not know, so an agent can
- * add a harmless `command` for a tool that reads `cmd` or `Command`, or `args` for a tool that runs the text in `command`.
+ * The members of an input as different tools read them. A tool ignores the members that it does not know, so an agent can
+ * add a harmless `command` for a tool that reads `Command`.
+ */
+function readingsOf(input: AgentData, members: Members): readonly AgentData[] {
+  const readings = SPELLINGS.map((spelling) =>
+    Object.fromEntries(members.map(([name]) => [name, input[spelling(name)]])),
+  );
+  return [...readings, withoutCase(input, members)];
+}
+
+/** The members for a tool that ignores letter case, as in Go: the last one counts, and null sets nothing. */
+function withoutCase(input: AgentData, members: Members): AgentData {
+  const given = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
+  const read = given.flatMap(([key, value]) =>
+    members.flatMap(([name, anyhow]) => (anyhow.test(key) ? [[name, value]] : [])),
+  );
+  return Object.fromEntries(read) as AgentData;
+}
+
+/** The resources in the input of a tool. It is not known which of them the tool reads. */
+function resourcesIn(input: AgentData): readonly string[] {
+  const found = readingsOf(input, RESOURCES).flatMap((reading) =>
+    RESOURCES.flatMap(([name]) => textIn(reading, name) ?? []),
+  );
+  return [...new Set(found)];
+}
+
+/**
+ * The commands in the input of a tool, as shell texts. An agent can add a harmless `command` for a tool that reads `cmd`,
+ * or `args` for a tool that runs the text in `command`.
  *
  * @param isShell whether the tool is known to read no `args`
  */
 function commandsIn(input: AgentData, isShell: boolean): readonly string[] {
-  const readings = SPELLINGS.map((spelling) => spelled(input, spelling));
-  readings.push(withoutCase(input));
+  const readings = readingsOf(input, COMMANDS);
   return [...new Set(readings.flatMap((reading) => commandsRead(reading, isShell)))];
-}
-
-/** The members that hold a command for a tool that knows one spelling. */
-function spelled(input: AgentData, spelling: (name: string) => string): AgentData {
-  return Object.fromEntries(COMMAND_MEMBERS.map((name) => [name, input[spelling(name)]]));
-}
-
-/** The same for a tool that ignores letter case, as in Go: the last one counts, and null sets nothing. */
-function withoutCase(input: AgentData): AgentData {
-  const given = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
-  const members = given.flatMap(([key, value]) =>
-    SPELLED_ANYHOW.flatMap(([name, pattern]) => (pattern.test(key) ? [[name, value]] : [])),
-  );
-  return Object.fromEntries(members) as AgentData;
 }
 
 function commandsRead(input: AgentData, isShell: boolean): readonly string[] {

@@ -13,6 +13,8 @@ export interface Attempt {
   readonly provider?: string | undefined;
   readonly capability?: string | undefined;
   readonly resource?: string | undefined;
+  /** The resources that the tool may act on in place of `resource`. */
+  readonly otherResources?: readonly string[] | undefined;
   /** The user, if the agent names one; otherwise the operating system's user counts. */
   readonly executor?: string | undefined;
   readonly session?: string | undefined;

@@ -105,18 +105,19 @@ function verdictOn(
   { user }: GuardContext,
 ): Verdict | undefined {
   if (!document) throw new Error("the policy has no document");
-  const { command, argv, provider, capability, resource, consumer, instead = [] } = attempt;
+  const { command, argv, provider, capability, consumer, instead = [] } = attempt;
   const executor = attempt.executor ?? user;
-  const facts = { argv, provider, capability, resource, consumer, executor };
+  const facts = { argv, provider, capability, consumer, executor };
   const work = new StepBudget(DECISION_STEPS);
+  let verdict: Verdict | undefined;
   try {
-    let verdict = evaluate(document, { command, ...facts }, work);
-    for (const other of instead) {
-      if (verdict.decision === "ALLOWED") {
-        verdict = evaluate(document, { command: other, ...facts }, work);
+    for (const text of [command, ...instead]) {
+      for (const resource of [attempt.resource, ...(attempt.otherResources ?? [])]) {
+        if (verdict?.decision === "DENIED") break;
+        verdict = evaluate(document, { command: text, resource, ...facts }, work);
       }
     }
-    return command === undefined && verdict.rule === null ? undefined : verdict;
+    return command === undefined && verdict?.rule === null ? undefined : verdict;
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
     return { decision: "DENIED", rule: null, reason: "this takes too long to decide" };
@@ -131,12 +132,12 @@ function eventOf(
   const event = {
     id: idOf(attempt, now),
     timestamp: formatTimestamp(now),
-    command: reportedCommand(attempt),
+    command: reported(attempt.command, attempt.instead),
     executor: attempt.executor ?? user,
     consumer: attempt.consumer,
     provider: attempt.provider,
     capability: attempt.capability,
-    resource: attempt.resource,
+    resource: reported(attempt.resource, attempt.otherResources),
     ...outcome,
     runtime_name: settings.name,
     runtime_version: GUARD_VERSION + version,
@@ -147,9 +148,9 @@ function eventOf(
   return fitted(event);
 }
 
-/** The command and the texts that may run in its place: each of them was decided. */
-function reportedCommand({ command, instead = [] }: Partial<Attempt>): string | undefined {
-  return command === undefined ? undefined : [command, ...instead].join("\n");
+/** A text and those that may count in its place: each of them was decided. */
+function reported(text: string | undefined, others: readonly string[] = []): string | undefined {
+  return text === undefined ? undefined : [text, ...others].join("\n");
 }
 
 /** The event's id. A repeated report of the same tool use gets the same id, so that the service stores it once. */

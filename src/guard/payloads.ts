@@ -4,6 +4,7 @@ import {
   isShellTool,
   objectOf,
   textIn as text,
+  type ToolUse,
   toolUse,
 } from "../audit/agent-tools.ts";
 import { isObject } from "../core/validate.ts";
@@ -125,10 +126,7 @@ function copilot(payload: Payload): Attempt | undefined {
   );
 }
 
-type Used = Pick<
-  Attempt,
-  "transport" | "consumer" | "command" | "instead" | "provider" | "capability" | "resource"
->;
+type Used = Pick<Attempt, "transport" | "consumer" | keyof ToolUse>;
 
 function shellOf(transport: string, command: string): Used {
   return { transport, consumer: "ai", command };

@@ -1,4 +1,4 @@
-/** Tools whose input has more than one text that may be the command. */
+/** Tools whose input has more than one text that may be the command, or the resource. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ default: deny
 rules:
   - { id: no-push, effect: deny, match: { commands: [{ prefix: git push }] } }
   - { id: no-make, effect: deny, match: { providers: [mcp/box], commands: [{ prefix: make clean }] } }
+  - { id: no-etc, effect: deny, match: { providers: [mcp/box], resources: [/etc/*] } }
   - { id: trial, effect: allow, match: { commands: [{ prefix: make }, { prefix: git fetch --dry-run }] } }
   - { id: some, effect: allow, match: { commands: [{ prefix: ls }, { prefix: npx tsc }, { exact: git }, { prefix: mcp/box }] } }
 `;
@@ -48,6 +49,10 @@ for (const [tool_name, tool_input, said] of [
   [RUN, { command: "mcp/box || make clean" }, "no-make"],
   [RUN, { command: "mcp/box || make" }, undefined],
   [RUN, { command: "make", cmd: "make" }, undefined],
+  [RUN, { file_path: "/tmp/x", path: "/etc/passwd" }, "no-etc"],
+  [RUN, { path: "/tmp/x", Path: "/etc/passwd" }, "no-etc"],
+  [RUN, { path: "/tmp/x", url: "/etc/passwd", command: "ls" }, "no-etc"],
+  [RUN, { file_path: "/tmp/x", path: "/tmp/y" }, undefined],
   [RUN, { command: "ls -a", args: ["src"] }, undefined],
 ] as const) {
   test(`${tool_name} with ${JSON.stringify(tool_input)} is ${said ? "denied" : "allowed"}`, async (t) => {
@@ -60,8 +65,9 @@ for (const [tool_name, tool_input, said] of [
 
 test("every text that was decided is reported", async (t) => {
   const machine = await syncedMachine(t, app.url);
-  const tool_input = { command: "ls", cmd: "git push" };
+  const tool_input = { command: "ls", cmd: "git push", path: "/a", url: "/b" };
   await machine.hook("claude-code", { ...RECORDED[0]?.payload, tool_name: RUN, tool_input });
   const event = JSON.parse(readFileSync(join(machine.directory, "spool.jsonl"), "utf8"));
   assert.deepEqual([event.command, event.instead], ["ls\ngit push", undefined]);
+  assert.deepEqual([event.resource, event.otherResources], ["/a\n/b", undefined]);
 });

@@ -9,6 +9,7 @@ import { GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import { isComplete, type ReportedCommand } from "../policies/reported-command.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
+import { SEVERAL } from "./reasons.ts";
 
 /** The bits of a small integer. Of a field with more patterns, the value itself counts. */
 const MOST_BITS = 30;
@@ -33,8 +34,8 @@ const READ: Readonly<Record<Field, (event: ReportedCommand) => string | undefine
 /** All patterns for a field, without repetition. */
 interface FieldPatterns {
   readonly read: (event: ReportedCommand) => string | undefined;
-  /** Whether values of the field may contain a mark in place of a secret. */
-  readonly isRedacted: boolean;
+  /** Values may contain a mark in place of a secret, or be several. */
+  readonly isResource: boolean;
   readonly patterns: readonly Glob[];
 }
 
@@ -56,7 +57,7 @@ export class FactClasses {
         : [
             {
               read: READ[field],
-              isRedacted: field === "resource",
+              isResource: field === "resource",
               patterns: Array.from(patterns, globOf),
             },
           ];
@@ -98,7 +99,7 @@ function classOf(one: FieldPatterns, event: ReportedCommand, work: StepBudget): 
 
 /** The patterns that match, and the marks of a value that is absent or in doubt, as bits of a number. */
 function packedClass(
-  { read, isRedacted, patterns }: FieldPatterns,
+  { read, isResource, patterns }: FieldPatterns,
   event: ReportedCommand,
   work: StepBudget,
 ): number {
@@ -108,6 +109,6 @@ function packedClass(
   for (let at = 0; at < patterns.length; at++) {
     if (matchesGlob(patterns[at] as Glob, value, work)) bits |= 1 << at;
   }
-  const isDoubtful = isRedacted && value.includes(MARK);
+  const isDoubtful = isResource && (value.includes(MARK) || value.includes(SEVERAL));
   return (bits << MARK_BITS) | (isDoubtful ? DOUBTFUL : 0);
 }

@@ -18,6 +18,9 @@ export const REASONS = [
 ] as const;
 export type NotReplayable = (typeof REASONS)[number];
 
+/** Between the resources of a tool that may act on each of them. */
+export const SEVERAL = "\n";
+
 /** The reason why the value of a field is unknown; `undefined` for a known value. */
 export function doubtAbout(
   event: ReportedCommand,
@@ -27,5 +30,6 @@ export function doubtAbout(
   const isBlank = value === undefined || (field === "command" && trimmed(value) === "");
   if (isBlank) return isComplete(event) ? undefined : `${field}_missing`;
   if (field !== "command" && field !== "resource") return undefined;
-  return value.includes(MARK) ? `${field}_redacted` : undefined;
+  if (value.includes(MARK)) return `${field}_redacted`;
+  return field === "resource" && value.includes(SEVERAL) ? "resource_missing" : undefined;
 }

@@ -21,6 +21,7 @@ const USES = [
   ["Read", { file_path: "/etc/hosts" }],
   ["mcp__box__list", { path: "/srv" }],
   ["mcp__box__run", { command: "ls -a" }],
+  ["mcp__files__read", { file_path: "/tmp/x", path: "/etc/shadow" }],
 ] as const;
 
 /** The guard has the time of the machine, and the service has that of the test. */
@@ -33,7 +34,7 @@ test("a replay decides each event of a guard as the guard did, and as it would b
     const payload = { ...RECORDED[0]?.payload, tool_name, tool_input, tool_use_id: `use-${at}` };
     codes.push((await machine.hook("claude-code", payload)).code);
   }
-  assert.deepEqual(codes, [0, 2, 2, 0, 0, 0]);
+  assert.deepEqual(codes, [0, 2, 2, 0, 0, 0, 0]);
   machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
   assert.equal((await machine.run(["sync"])).code, 0);
   const replay = async (body: object) => {
@@ -46,14 +47,14 @@ test("a replay decides each event of a guard as the guard did, and as it would b
     const changed = examples.map(({ event, rule: by }) => [event.command ?? event.capability, by]);
     return [evaluated, newly_denied, newly_allowed, not_replayable, changed.sort()];
   };
-  const undecided = [{ reason: "no_decision", events: 2 }]; // no rule is about them, so the guard only reports them
+  const undecided = [{ reason: "no_decision", events: 3 }]; // no rule is about them, so the guard only reports them
   assert.deepEqual(await replay({ yaml, base: "recorded" }), [4, 0, 0, undecided, []]);
   const stricter = `${yaml}${rule("box", "{ capabilities: [mcp/box/*] }")}${rule(
     "secrets",
-    "{ resources: [/etc/shadow] }",
+    "{ capabilities: ['*'], resources: [/etc/shadow] }",
   )}${rule("reading", "{ capabilities: [claude-code/Read] }")}`;
   assert.deepEqual(await replay({ yaml: stricter }), [
-    ...[6, 3, 0, []],
+    ...[6, 3, 0, [{ reason: "resource_missing", events: 1 }]],
     [
       ["claude-code/Read", "reading"],
       ["ls -a", "box"],

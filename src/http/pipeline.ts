@@ -34,17 +34,16 @@ const followed = new WeakSet<ServerResponse>();
 const FOLLOWED = "followed";
 
 /**
- * Wraps a listener so that it gets the requests of each connection one after the other. When a connection is
- * cut, the listener also gets the waiting requests: it counts and logs them, but does not carry them out.
- * When all waiting requests are too large together, the newest connection of the address with the most is cut.
+ * Makes a function that wraps the listeners of a server, so that they get the requests of each connection one after the
+ * other. When a connection is cut, the listeners also get the waiting requests: they count and log them, but do not carry
+ * them out. When all waiting requests are too large together, the newest connection of the address with the most is cut.
  *
  * @param isByAddress whether the peer is the client; see `Connections`
  */
 export function inTurn(
-  listener: RequestListener,
   latest: Latest,
   isByAddress: boolean,
-): RequestListener {
+): (listener: RequestListener) => RequestListener {
   const lines = new WeakMap<Duplex, Line>();
   const shares = new FairShare<Duplex>();
   const lineOf = (socket: Duplex, address = ""): Line => {
@@ -57,7 +56,7 @@ export function inTurn(
     });
     return line;
   };
-  return (request, response) => {
+  return (listener) => (request, response) => {
     const { socket } = request;
     const before = latest.get(socket);
     latest.set(socket, response);

@@ -75,17 +75,19 @@ export async function listen(
   const isByAddress = trustProxy === 0;
   const connections = new Connections(maxConnections, isByAddress);
   const { latest } = connections;
-  const answer = inTurn(listener, latest, isByAddress);
+  const begin = inTurn(latest, isByAddress);
+  const answer = begin(listener);
   const server = createServer({ ...LIMITS, IncomingMessage: RequestInPieces, ...limits }, answer);
   server.maxHeadersCount = MOST_HEADERS + 1; // with one more the request is refused: Node drops later headers
   server.on("connection", (socket) => connections.add(socket));
   server.on("checkContinue", answer); // a refusal is then sent before the client sends the body
-  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+  const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     dropBody(request);
     const body = errorBody("Expect: only 100-continue can be met");
     response.writeHead(417, [...errorHeaders(body, requestIds())]);
     response.end(body);
-  });
+  };
+  server.on("checkExpectation", begin(refuseExpectation)); // in its turn, too: thousands of them fit into 64 KiB
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(latest.get(socket))) {
       socket.destroy();

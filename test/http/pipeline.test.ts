@@ -126,6 +126,24 @@ test("of the requests that were read with the one beyond the limit none begins",
   assert.equal(requests.length, 2 + MAX_WAITING_REQUESTS + 1);
 });
 
+test("requests with an expectation that cannot be met wait for their turn, too, up to the limit", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const expecting = "GET /slow HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n";
+  const patient = open();
+  patient.send(GET + expecting.repeat(MAX_WAITING_REQUESTS));
+  await until(() => asked.length === 1);
+  asked[0]?.settle(undefined, {});
+  assert.equal((await patient.next()).status, 200);
+  assert.equal((await patient.next()).status, 417);
+  await patient.ended();
+  const greedy = open();
+  greedy.send(GET + expecting.repeat(1 + MAX_WAITING_REQUESTS));
+  await greedy.ended(); // the first request is not answered yet
+  assert.equal(greedy.rest, "");
+  assert.equal(asked.length, 2);
+});
+
 test("requests that wait when their connection is cut are recorded as 499, and not carried out", async (t) => {
   const { asked, rows } = slowRows();
   const { open, summaries } = await serve(t, rows);

@@ -102,10 +102,12 @@ export async function listen(
     socket.end(refusal, () => socket.destroy());
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+    socket.on("error", () => {}); // Node has taken its own listener away: a reset would end the process
     if (isAnswering(latest.get(socket))) return void socket.destroy();
     const message = "This server is not a proxy";
     const allow = ["Allow", EVERY_METHOD];
-    socket.end(rawErrorResponse(405, "Method Not Allowed", message, requestIds(), allow));
+    const refusal = rawErrorResponse(405, "Method Not Allowed", message, requestIds(), allow);
+    socket.end(refusal, () => socket.destroy()); // Node's timeouts do not apply to it any more
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

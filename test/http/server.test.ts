@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { later, type Settle } from "../../src/http/reply.ts";
@@ -209,6 +210,43 @@ test("CONNECT is refused on every path", async (t) => {
   assertIsRefusal(answer, 405);
   assert.notEqual(answer.headers.get("allow"), undefined);
   await connection.ended();
+});
+
+const CONNECT = ["CONNECT a:443 HTTP/1.1", "Host: a", "", ""] as const;
+
+test(
+  "the connection of a CONNECT is closed, even if its client leaves its half open",
+  IN_TIME,
+  async (t) => {
+    const { port } = await serve(t, rows);
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    t.after(() => socket.destroy());
+    const closed = new Promise((resolve) => socket.on("close", resolve));
+    socket.on("error", () => {}); // the server's end is gone, and resets it
+    const writeOn = () => socket.write("more", (error) => void (error ?? setImmediate(writeOn)));
+    socket.on("end", writeOn);
+    socket.resume();
+    socket.write(CONNECT.join("\r\n"));
+    await closed;
+  },
+);
+
+test("a client that resets its connection after a CONNECT does no harm", async (t) => {
+  const { open } = await serve(t, rows);
+  for (const turns of [0, 1, 2, 3, 4, 5, 6, 7]) {
+    const connection = open();
+    connection.send(...CONNECT);
+    for (let i = 0; i < turns; i++) await turn();
+    connection.socket.resetAndDestroy();
+    await connection.ended();
+  }
+  const answered = open();
+  answered.send(...CONNECT);
+  assertIsRefusal(await answered.next(), 405);
+  answered.socket.resetAndDestroy();
+  const connection = open();
+  connection.send(...ALIVE);
+  assert.equal((await connection.next()).status, 200);
 });
 
 test("an Upgrade header is ignored", async (t) => {

@@ -9,6 +9,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Duplex } from "node:stream";
 import { networkOf } from "../core/address.ts";
 import { FairShare, type Holding } from "../core/fair-share.ts";
+import { setImmediate } from "../core/timers.ts";
 import { cutOff } from "./cut-off.ts";
 
 /** The last response of every connection; `undefined` before its first request. */
@@ -60,11 +61,17 @@ export function inTurn(
     const { socket } = request;
     const before = latest.get(socket);
     latest.set(socket, response);
-    if (!before || before.writableFinished) return listener(request, response);
+    const begin = (): void => {
+      noteBegun(socket);
+      listener(request, response);
+    };
+    if (!before || before.writableFinished) {
+      return void (begunNow.has(socket) ? setImmediate(begin) : begin());
+    }
 
     const { begins, holding } = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
     const size = sizeOf(request);
-    begins.push(() => listener(request, response));
+    begins.push(begin);
     if (
       begins.length > MAX_WAITING_REQUESTS ||
       !shares.makeRoom(holding, size, MAX_WAITING_SIZE, cutOff)
@@ -75,10 +82,24 @@ export function inTurn(
     followed.add(before);
     before.emit(FOLLOWED);
     before.once("finish", () => {
-      holding.set(holding.amount - size);
-      begins.shift()?.();
+      setImmediate(() => {
+        holding.set(holding.amount - size);
+        begins.shift()?.();
+      });
     });
   };
+}
+
+/**
+ * The connections on which a request began in this turn of the event loop. Node reads up to 2 MiB of each in one turn, and
+ * answers may be sent meanwhile: 60 connections with requests sent ahead held up all others for seconds. So the next
+ * request of such a connection begins in the next turn. A client that waits for its answers sends one in a turn.
+ */
+const begunNow = new Set<Duplex>();
+
+function noteBegun(socket: Duplex): void {
+  if (begunNow.size === 0) setImmediate(() => begunNow.clear());
+  begunNow.add(socket);
 }
 
 /** The approximate memory of a waiting request, in bytes. */

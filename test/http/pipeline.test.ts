@@ -54,6 +54,34 @@ test("a pipelined request does not begin before the previous one is answered", a
   assert.equal((await eager.next()).body, '{"turn":3}');
 });
 
+for (const { name, length } of [
+  { name: "short requests", length: 0 },
+  { name: "requests of as many bytes as Node reads at a time", length: 65_536 },
+]) {
+  test(`of ${name} sent ahead, one begins in each turn of the event loop`, async (t) => {
+    let turn = 0;
+    const begunIn: number[] = [];
+    const row = route({
+      ...common,
+      method: "GET",
+      path: "/",
+      replies: { 200: free },
+      handle: () => ({ begun: begunIn.push(turn) }),
+    });
+    const { open } = await serve(t, [row]);
+    const head = "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 00000\r\n\r\n";
+    const body = "x".repeat(Math.max(0, length - head.length));
+    const request = head.replace("00000", String(body.length)) + body;
+    const connection = open();
+    connection.send(request.repeat(16));
+    await until(() => ++turn > 0 && begunIn.length === 16);
+    for (let i = 1; i <= 16; i++) {
+      assert.equal((await connection.next()).body, `{"begun":${i}}`);
+    }
+    assert.equal(new Set(begunIn).size, 16);
+  });
+}
+
 test("a pipelined body that arrives after its headers is read in its turn", async (t) => {
   const { asked, rows } = slowRows();
   const { open } = await serve(t, rows);

@@ -18,6 +18,10 @@ import type { Arrival, AuditTail, Position } from "./store.ts";
 export const STREAM_TYPE = "text/event-stream";
 
 export const MAX_WAITING_BYTES = 64 << 10;
+/** An event of more bytes is long. */
+const LONG_BYTES = 16 << 10;
+/** The end of a block. */
+const END = Buffer.from("\n\n");
 const RETRY_MS = 3 * SECOND_MS;
 const RETRY_SECONDS = 5;
 
@@ -106,17 +110,21 @@ function groupOf(caller: Party): Party {
   return caller.slice(0, 2);
 }
 
-/** Caches the text of the newest event, since all streams send the same event one after the other. */
+/**
+ * Makes the bytes of events, and caches those of the newest one, since all streams send the same event one after the
+ * other. A long event is not copied: with a text, or with bytes of its own, each slow reader would keep it in memory.
+ */
 class Blocks {
   #json: Buffer | undefined;
-  #text = "";
+  #parts: readonly Buffer[] = [];
 
-  of({ json, position }: Arrival, idOf: (position: Position) => string): string {
+  of({ json, position }: Arrival, idOf: (position: Position) => string): readonly Buffer[] {
     if (json !== this.#json) {
+      const parts = [Buffer.from(`id: ${idOf(position)}\ndata: `), json, END];
       this.#json = json;
-      this.#text = `id: ${idOf(position)}\ndata: ${json.toString("utf8")}\n\n`;
+      this.#parts = json.length > LONG_BYTES ? parts : [Buffer.concat(parts)];
     }
-    return this.#text;
+    return this.#parts;
   }
 }
 
@@ -160,7 +168,9 @@ async function sendEvents(
   try {
     output.write(`retry: ${RETRY_MS}\nid: ${idOf(tail.start)}\n\n`);
     for await (const arrival of tail.arrivals(signal)) {
-      output.write(blocks.of(arrival, idOf));
+      output.cork();
+      for (const part of blocks.of(arrival, idOf)) output.write(part);
+      output.uncork();
       if (output.writableLength < MAX_WAITING_BYTES) continue;
       ticksBehind = 0;
       await once(output, "drain", { signal }).catch(() => {}); // the stream may end during the wait

@@ -208,6 +208,36 @@ test("the bytes that wait for a stalled reader are bounded", async (t) => {
   await running;
 });
 
+for (const length of [1, 64 * KIB]) {
+  test(`all streams send the same bytes of an event of ${length} characters, not a copy each`, async () => {
+    const { start } = new MemoryAudit().tail("default", {}, undefined);
+    const json = Buffer.from(JSON.stringify({ command: "x".repeat(length) }));
+    const tail: AuditTail = {
+      start,
+      async *arrivals() {
+        yield { position: start, json };
+      },
+    };
+    const streams = new AuditStreams();
+    const sent = [1, 2].map(async (user) => {
+      const chunks: Buffer[] = [];
+      const output = new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          chunks.push(chunk);
+          done();
+        },
+      });
+      const caller = ["public", "default", `127.0.0.${user}`];
+      const source = { tail, organization: "default", caller, isAllowed: () => true };
+      await streams.run(source, output, new AbortController().signal);
+      return chunks.find((chunk) => chunk.includes("command"));
+    });
+    const [one, other] = await Promise.all(sent);
+    assert.ok(one);
+    assert.equal(one, other);
+  });
+}
+
 test("a disconnected reader's stream is removed", async (t) => {
   const app = await serveAudit(t);
   const stream = await follow(t, app);

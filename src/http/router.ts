@@ -27,6 +27,9 @@ const NO_PARAMS = Object.freeze({});
 /** The `Allow` header of the server as a whole. */
 export const EVERY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
+/** More segments than any route has. A path of 16 KiB may have as many as it has characters. */
+const MOST_SEGMENTS = 32;
+
 /**
  * Finds the row for a method and a path in tables that are built once. A path without parameters is one
  * look-up in a map. Other paths are compared, segment by segment, with the few patterns of the same length.
@@ -55,7 +58,7 @@ export class Router<Needs> {
     const endpoint = fixed?.get(method);
     if (endpoint) return { endpoint, params: NO_PARAMS };
 
-    const raw = path.split("/");
+    const raw = path.split("/", MOST_SEGMENTS);
     const decoded = path.includes("%") ? raw.map(decode) : raw;
     const patterns = (this.#patterns.get(raw.length) ?? []).filter(({ segments }) =>
       segments.every((name, i) => (isParameter(name) ? decoded[i] !== "" : name === raw[i])),
@@ -92,6 +95,7 @@ export class Router<Needs> {
 
   #methodsAt(path: string): Methods<Needs> {
     const segments = path.split("/");
+    if (segments.length >= MOST_SEGMENTS) throw new Error(`Too many segments: ${path}`);
     if (!segments.some(isParameter)) {
       const known = this.#fixed.get(path) ?? new Map<string, Endpoint<Needs>>();
       this.#fixed.set(path, known);

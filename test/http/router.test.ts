@@ -57,6 +57,15 @@ test("a fixed path overrides a pattern if it has the method", () => {
   assert.equal(found("DELETE", "/api/v1/audit/export")[0], "DELETE /audit/{id}");
 });
 
+test("a path of more segments than any row has is not found, and no row may have so many", () => {
+  const slashes = (count: number) => "/".repeat(count);
+  for (const count of [31, 32, 33, 15_000]) {
+    assert.throws(() => router.find("GET", `/api/v1/audit${slashes(count)}`), NotFound);
+  }
+  const long = row("GET", `/{id}${"/a".repeat(40)}`);
+  assert.throws(() => new Router([long], ["v1"]), /^Error: Too many segments/);
+});
+
 test("a percent-encoded fixed name is a parameter's value", () => {
   assert.deepEqual(found("GET", "/api/v1/audit/%65xport"), [
     "GET /audit/{id}",

@@ -138,8 +138,7 @@ export class PostgresActivity implements ActivityStore {
     offset: number,
     signal?: AbortSignal,
   ): Promise<ActivityRows> {
-    const { action, actor, target, q, from, to } = filter;
-    const isWhole = [action, actor, target, q, from, to].every((part) => part === undefined);
+    const isWhole = Object.values(filter).every((wanted) => wanted === undefined);
     return isWhole
       ? this.#pageOfAll(organization, limit, offset)
       : this.#search(organization, filter, limit, offset, signal);

@@ -69,7 +69,7 @@ export class Searches {
   }
 
   /** Runs a query of an organization. It is canceled when its client leaves. */
-  run<Result>(
+  async run<Result>(
     organization: string,
     ask: (client: PoolClient) => Promise<Result>,
     searcher: Searcher | undefined,
@@ -93,7 +93,12 @@ export class Searches {
         await canceled; // otherwise it could cancel the next search on this connection
       }
     };
-    return this.#inTurn(organization, search, searcher);
+    const endTurn = await turnOf(this.#turns, byOrganization(organization, searcher), TOO_MANY);
+    try {
+      return await this.#pool.use(search, signal);
+    } finally {
+      endTurn();
+    }
   }
 
   /**
@@ -109,18 +114,5 @@ export class Searches {
 
   close(): Promise<void> {
     return this.#pool.close();
-  }
-
-  async #inTurn<Result>(
-    organization: string,
-    work: (client: PoolClient) => Promise<Result>,
-    searcher?: Searcher,
-  ): Promise<Result> {
-    const endTurn = await turnOf(this.#turns, byOrganization(organization, searcher), TOO_MANY);
-    try {
-      return await this.#pool.use(work, searcher?.gone);
-    } finally {
-      endTurn();
-    }
   }
 }

@@ -1,8 +1,7 @@
 /**
  * Answers with lists of policies, which may be of any length. A small list is sent at once. A large list is
  * written in small parts, so that it is never in memory as a whole, and other requests are served between two
- * parts. The entity tag of a list is computed from the hashes of its texts, so no text is read for it, and
- * only once for each state of the list.
+ * parts. The entity tag of a list is computed from the hashes of its texts, so no text is read for it.
  */
 import { slicesOf } from "../core/slices.ts";
 import { createHash } from "node:crypto";
@@ -80,17 +79,10 @@ async function answer(
   return json(200, body, headers);
 }
 
-const identities = new WeakMap<readonly PolicyVersion[], Promise<string>>();
 const digests = new WeakMap<PolicyVersion, string>();
 
-/** The hash of a list. It is computed once for each list, from parts that are computed once for each version. */
-function identityOf(versions: readonly PolicyVersion[]): Promise<string> {
-  let identity = identities.get(versions);
-  if (!identity) identities.set(versions, (identity = identify(versions)));
-  return identity;
-}
-
-async function identify(versions: readonly PolicyVersion[]): Promise<string> {
+/** The hash of a list, from parts that are computed once for each version. */
+async function identityOf(versions: readonly PolicyVersion[]): Promise<string> {
   const hash = createHash("sha256");
   const yielder = new Yielder();
   for (const version of versions) {

@@ -7,7 +7,7 @@ export function isPlainWord(text: string): boolean {
 
 /** Quotes a word for a shell; a plain word stays as it is. */
 export function quotedWord(word: string): string {
-  return isPlainWord(word) ? word : quoted(word);
+  return isPlainWord(word) ? word : shellQuoted(word);
 }
 
 /**
@@ -16,10 +16,11 @@ export function quotedWord(word: string): string {
  */
 export function commandText([program, ...words]: readonly string[]): string {
   if (program === undefined) return "";
-  const first = program.includes("=") ? quoted(program) : quotedWord(program);
+  const first = program.includes("=") ? shellQuoted(program) : quotedWord(program);
   return [first, ...words.map(quotedWord)].join(" ");
 }
 
-function quoted(word: string): string {
+/** Quotes a word for a shell: between single quotes only the quote itself is special. */
+export function shellQuoted(word: string): string {
   return `'${word.split("'").join("'\\''")}'`; // `replaceAll` takes six times as long where there are many
 }

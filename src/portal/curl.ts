@@ -1,3 +1,5 @@
+import { shellQuoted } from "../core/quoted-word.ts";
+
 /** A request that is shown as a shell line. */
 export interface ShownRequest {
   readonly method: string;
@@ -8,18 +10,13 @@ export interface ShownRequest {
 
 /** Writes a request as a `curl` command; every value is quoted for the shell. */
 export function curlLine({ method, url, headers = [], body }: ShownRequest): string {
-  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${quote(url)}`];
-  for (const header of headers) lines.push(`-H ${quote(header)}`);
+  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${shellQuoted(url)}`];
+  for (const header of headers) lines.push(`-H ${shellQuoted(header)}`);
   if (body !== undefined) {
     lines.push(
-      `-H ${quote("Content-Type: application/json")}`,
-      `-d ${quote(JSON.stringify(body))}`,
+      `-H ${shellQuoted("Content-Type: application/json")}`,
+      `-d ${shellQuoted(JSON.stringify(body))}`,
     );
   }
   return lines.join(" \\\n  ");
-}
-
-/** Quotes a text for a POSIX shell: between single quotes only the quote itself is special. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { jsonOrUndefined } from "../core/json.ts";
 import { printable } from "../core/printable.ts";
 import { quantity } from "../core/quantity.ts";
-import { setTimeout } from "../core/timers.ts";
+import { pause } from "../core/timers.ts";
 import { isObject } from "../core/validate.ts";
 import { examine } from "../policies/examine.ts";
 import { GUARD_VERSION } from "../policies/reported-command.ts";
@@ -30,17 +30,13 @@ const UNSENDABLE = /\p{Cc}/u;
 export async function sync(args: readonly string[], machine: Machine): Promise<number> {
   const options = { every: { type: "string" }, quiet: { type: "boolean" } } as const;
   const { every, quiet = false } = parseArgs({ args: [...args], options }).values;
-  const pause = every === undefined ? undefined : durationOf(every);
+  const pauseMs = every === undefined ? undefined : durationOf(every);
   for (;;) {
     const problems = await syncOnce(machine, quiet);
     for (const problem of problems) machine.error(`signalbox guard sync: ${problem}\n`);
-    if (pause === undefined) return problems.length === 0 ? 0 : 1;
-    await pauseFor(pause);
+    if (pauseMs === undefined) return problems.length === 0 ? 0 : 1;
+    await pause(pauseMs);
   }
-}
-
-function pauseFor(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 function durationOf(text: string): number {
@@ -64,7 +60,7 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
   for (let looks = 1; lock === undefined; looks++) {
     if (isQuiet) return [];
     if (looks === LOOKS) return ["another synchronisation has not ended for 30 seconds"];
-    await pauseFor(LOOK_AGAIN_MS);
+    await pause(LOOK_AGAIN_MS);
     lock = FileLock.take(path, machine.now());
   }
   const own = lock;

@@ -59,7 +59,7 @@ export class TextReply {
 
 /** A body that is written piece by piece; `start` is not called for a HEAD request. */
 export class StreamReply {
-  readonly status: number;
+  readonly status = 200;
   readonly contentType: string;
   readonly headers: HeaderList;
   /** Writes the body; an error ends the connection. `signal` fires when the client has disconnected. */
@@ -68,13 +68,11 @@ export class StreamReply {
   readonly discard: () => void;
 
   constructor(
-    status: number,
     contentType: string,
     headers: HeaderList,
     start: (output: Writable, signal: AbortSignal) => Promise<void>,
     discard: () => void,
   ) {
-    this.status = status;
     this.contentType = contentType;
     this.headers = headers;
     this.start = start;
@@ -155,7 +153,7 @@ export function stream(
   start: StreamReply["start"],
   headers: HeaderList = NO_HEADERS,
 ): Reply {
-  return new StreamReply(200, contentType, headers, start, () => {});
+  return new StreamReply(contentType, headers, start, () => {});
 }
 
 /** Sends a body that consists of pieces. Closes the pieces when they were sent, or if they will not be sent. */
@@ -172,7 +170,7 @@ export function streamOf(
       pieces.close();
     }
   };
-  return new StreamReply(200, contentType, headers, start, () => pieces.close());
+  return new StreamReply(contentType, headers, start, () => pieces.close());
 }
 
 /** Sends an answer that a store delivers through a call-back. */

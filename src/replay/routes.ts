@@ -41,7 +41,7 @@ export const replayRoutes = [
         return json(200, Buffer.from((await replay.run()).report));
       }
       const send = (output: Writable): Promise<void> => sendReplay(replay, output);
-      return new StreamReply(200, STREAM_TYPE, UNBUFFERED, send, () => replay.close());
+      return new StreamReply(STREAM_TYPE, UNBUFFERED, send, () => replay.close());
     },
   }),
 ];

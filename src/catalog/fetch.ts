@@ -1,3 +1,5 @@
+import { boundedText } from "../core/bounded-text.ts";
+
 export interface FetchLimits {
   /** Milliseconds for the whole response. */
   readonly timeoutMs: number;
@@ -27,7 +29,10 @@ export async function fetchText(
       await response.body?.cancel();
       throw new Refused(`it answered with status ${response.status}`);
     }
-    return await readBounded(response, limits.maxBytes);
+    const body = (response.body ?? []) as AsyncIterable<Uint8Array>;
+    const text = await boundedText(body, limits.maxBytes);
+    if (text !== undefined) return text;
+    throw new Refused(`it answered with more than ${limits.maxBytes} bytes`);
   } catch (error) {
     if (timeout.aborted) throw new Error(`it did not answer within ${limits.timeoutMs} ms`);
     if (error instanceof Refused) throw new Error(error.message);
@@ -48,17 +53,6 @@ export function reportedUrl(url: string): string {
 }
 
 class Refused extends Error {}
-
-async function readBounded(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Refused(`it answered with more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
 
 function splitCredentials(url: string): { address: string; authorization: string | undefined } {
   const parsed = new URL(url);

@@ -5,6 +5,7 @@
  */
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { boundedText } from "../core/bounded-text.ts";
 import { Refusal } from "../core/errors.ts";
 import { describeError, type Log } from "../core/log.ts";
 import type { EngineDirectory } from "../engine.ts";
@@ -113,14 +114,9 @@ async function holdBackup(
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > MAX_BODY_BYTES) throw new Error("A command is larger than expected");
-    pieces.push(piece);
-  }
-  return JSON.parse(Buffer.concat(pieces).toString("utf8")) as unknown;
+  const text = await boundedText(request, MAX_BODY_BYTES);
+  if (text === undefined) throw new Error("A command is larger than expected");
+  return JSON.parse(text) as unknown;
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

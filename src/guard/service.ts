@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { boundedText } from "../core/bounded-text.ts";
 import { SECOND_MS } from "../core/clock.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import type { GuardSettings } from "./settings.ts";
@@ -99,7 +100,9 @@ export class Service {
           .end(body);
       });
       const { statusCode: status = 0, headers: received } = response;
-      return { status, headers: received, text: await textOf(response) };
+      const text = await boundedText(response, MAX_ANSWER);
+      if (text !== undefined) return { status, headers: received, text };
+      throw new Error(`its answer is longer than ${MAX_ANSWER >> 20} MiB`);
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
       const why = ending.signal.aborted
@@ -113,16 +116,4 @@ export class Service {
       clearTimeout(timer);
     }
   }
-}
-
-/** The text of an answer, up to a length that no answer of a service has. */
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER) throw new Error(`its answer is longer than ${MAX_ANSWER >> 20} MiB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

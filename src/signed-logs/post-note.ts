@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { boundedText } from "../core/bounded-text.ts";
 
 /** The longest answer that is kept, in bytes: 16 lines of signatures of usual keys. */
 const MAX_ANSWER = 16 << 10;
@@ -42,16 +43,5 @@ export async function postNote(
     sent.once("close", () => reject(new Error("The connection was closed without an answer")));
   });
   const { statusCode: status = 0 } = response;
-  return { status, text: await textOf(response) };
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER) return "";
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  return { status, text: (await boundedText(response, MAX_ANSWER)) ?? "" };
 }

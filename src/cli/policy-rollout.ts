@@ -1,8 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
 import { printable } from "../core/printable.ts";
-import { stateWord } from "../portal/rollout-words.ts";
 import type { Rollout } from "../rollouts/schema.ts";
-import { isOpen } from "../rollouts/state.ts";
+import { isOpen, stateWord } from "../rollouts/state.ts";
 import { flag, readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { examineFile, tellJson } from "./policy/document-file.ts";

@@ -4,11 +4,6 @@ import { labelTexts } from "../core/labels.ts";
 import type { Rollout, RolloutStage } from "../rollouts/schema.ts";
 import { counted, duration } from "./format.ts";
 
-/** The word for the state of a rollout. */
-export function stateWord(state: Rollout["state"]): string {
-  return state === "rolled_back" ? "rolled back" : state;
-}
-
 /** The runtimes that a stage selects. */
 export function whoWords({ percent, labels, names }: RolloutStage): string {
   const words = [

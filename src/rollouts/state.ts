@@ -96,7 +96,7 @@ function requireAllowed({ version, state, current_stage: current }: Rollout, ste
       ? isOpen({ state })
       : state === (kind === "resume" ? "paused" : "running");
   if (!isAllowed) {
-    throw new Conflict(`The rollout of "${version}" is ${inWords(state)}${wayOut(state, kind)}`);
+    throw new Conflict(`The rollout of "${version}" is ${stateWord(state)}${wayOut(state, kind)}`);
   }
   const known = "stage" in step ? step.stage : undefined;
   if (known !== undefined && known !== current) {
@@ -104,7 +104,8 @@ function requireAllowed({ version, state, current_stage: current }: Rollout, ste
   }
 }
 
-function inWords(state: RolloutState): string {
+/** The word for the state of a rollout. */
+export function stateWord(state: RolloutState): string {
   return state === "rolled_back" ? "rolled back" : state;
 }
 

@@ -1,8 +1,8 @@
 /** A rollout in lines. */
 import { printable } from "../../core/printable.ts";
-import { gateWords, stateWord, whoWords } from "../../portal/rollout-words.ts";
+import { gateWords, whoWords } from "../../portal/rollout-words.ts";
 import type { Decided, Rollout, RolloutStage } from "../../rollouts/schema.ts";
-import { isOpen } from "../../rollouts/state.ts";
+import { isOpen, stateWord } from "../../rollouts/state.ts";
 
 /** A rollout and the figures of its stages. */
 export function rolloutLines(rollout: Rollout): string {

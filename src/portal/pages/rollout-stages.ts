@@ -1,9 +1,10 @@
 import { labelTexts } from "../../core/labels.ts";
 import type { Decided, Rollout, RolloutStage } from "../../rollouts/schema.ts";
+import { stateWord } from "../../rollouts/state.ts";
 import { count, percent } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, runtimeLink } from "../page-link.ts";
-import { gateWords, stateWord, whoWords } from "../rollout-words.ts";
+import { gateWords, whoWords } from "../rollout-words.ts";
 import { badge, card, numberHeading, table, timeAgo } from "./parts.ts";
 
 const FIGURES = ["Assigned", "Fetched", "Report it", "Denied before", "Denied since"] as const;

@@ -2,13 +2,13 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import type { Rollout } from "../../rollouts/schema.ts";
-import { GATE } from "../../rollouts/state.ts";
+import { GATE, stateWord } from "../../rollouts/state.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { deedOf } from "../activity-words.ts";
 import { counted, duration, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, POLICIES_PATH, policyLink, rolloutLink } from "../page-link.ts";
-import { holdLeft, stateWord } from "../rollout-words.ts";
+import { holdLeft } from "../rollout-words.ts";
 import { allowedOrNote, ifAllowed, type OperationName } from "../withheld.ts";
 import { actorName } from "./access-activity.ts";
 import {

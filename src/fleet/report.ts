@@ -1,7 +1,7 @@
 import { BadInput } from "../core/errors.ts";
-import { checkedLabels, type Labels } from "../core/labels.ts";
+import { checkedLabels } from "../core/labels.ts";
 import { bodyOf } from "../core/validate.ts";
-import { heartbeat, RUNTIME_NAME, runtimeRegister } from "./schema.ts";
+import { heartbeat, type Heartbeat, RUNTIME_NAME, runtimeRegister } from "./schema.ts";
 
 /** The longest name of a runtime, in code points. */
 const MAX_NAME = RUNTIME_NAME.maxLength;
@@ -12,13 +12,8 @@ export const heartbeatBody = bodyOf(heartbeat, checked);
 /** The body of a registration. */
 export const registerBody = bodyOf(runtimeRegister, checked);
 
-/** The fields of a report that have rules beyond their schemas. */
-interface Checked {
-  readonly name: string;
-  readonly labels?: Labels | undefined;
-}
-
-function checked<T extends Checked>(report: T): T {
+/** Checks the fields that have rules beyond their schemas. */
+function checked<T extends Pick<Heartbeat, "name" | "labels">>(report: T): T {
   const name = checkedName(report.name);
   const named = name === report.name ? report : { ...report, name };
   if (report.labels === undefined) return named;

@@ -9,6 +9,7 @@ import { html, type Html } from "../html.ts";
 import {
   executorLink,
   lineLink,
+  POLICIES_PATH,
   policyLink,
   providerLink,
   ruleLink,
@@ -33,7 +34,6 @@ import { observeNotice, policyLines } from "./policy-text.ts";
 import { ruleOfReason } from "./rule-of-reason.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
-const POLICIES_PATH = "/portal/policies";
 const LONGEST_SHOWN = 256;
 /** A document may have ten thousand rules. */
 const MOST_LISTED = 500;

@@ -52,10 +52,7 @@ export interface PolicyStore {
 
   get(organization: string, version: string): Awaitable<Policy | undefined>;
 
-  /** All versions with their texts, newest first: by `updated_at`, then by order of publishing. */
-  list(organization: string): Awaitable<readonly Policy[]>;
-
-  /** All versions without their texts, in the same order. */
+  /** All versions without their texts, newest first: by `updated_at`, then by order of publishing. */
   versions(organization: string): Awaitable<readonly PolicyVersion[]>;
 
   text(organization: string, version: string): Awaitable<string | undefined>;

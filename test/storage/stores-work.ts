@@ -19,7 +19,7 @@ import { stepped } from "../../src/rollouts/state.ts";
 import { append, auditEventOf, page } from "../audit/store-suite.ts";
 import { all, report } from "../fleet/store-suite.ts";
 import { rolloutOf } from "../rollouts/store-suite.ts";
-import { draftOf } from "../policies/store-suite.ts";
+import { draftOf, listOf } from "../policies/store-suite.ts";
 import type { Scenario, Step, Worker } from "../support/cut-points.ts";
 import type { ForgetfulFiles } from "../support/forgetful-files.ts";
 import { silent, T0 } from "./files/fleet-engine.ts";
@@ -51,7 +51,7 @@ function worker<S>(
 
 function policies(): Worker<Stores> {
   const see = async (stores: Stores) => {
-    const list = await stores.policies.list(HOME);
+    const list = await listOf(stores.policies, HOME);
     const active = list.filter((policy) => policy.active);
     if (active.length !== Math.min(1, list.length)) throw new Error("Not exactly one is active");
     return { list, active: await stores.policies.activeVersion(HOME) };
@@ -102,7 +102,7 @@ function organizations(): Worker<Stores> {
   const see = async (stores: Stores) => ({
     organization: stores.organizations.get("globex"),
     users: stores.users.list("globex"),
-    policies: await stores.policies.list("globex"),
+    policies: await listOf(stores.policies, "globex"),
   });
   return worker("organizations", see, {
     "create globex": (stores) => stores.organizations.create(draft, admin),

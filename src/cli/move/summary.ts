@@ -50,6 +50,10 @@ export async function summaryOf(stores: Stores, organization: Organization): Pro
   const { id } = organization;
   const { users, keys } = await recordsOf(stores, organization);
   const overrides = [...(await stores.overrides.all(id))];
+  const policies = new Digest();
+  for (const { policy } of await stores.policies.versions(id)) {
+    policies.add({ ...policy, yaml: await stores.policies.text(id, policy.version) });
+  }
   const activity = new Digest();
   for await (const entries of entriesOf(stores, id)) {
     for (const entry of entries) activity.add(entry);
@@ -60,7 +64,7 @@ export async function summaryOf(stores: Stores, organization: Organization): Pro
     keys: partOf(keys),
     settings: partOf(await stores.settings.list(id)),
     "provider overrides": partOf(overrides.sort(([a], [b]) => (a < b ? -1 : 1))),
-    "policy versions": partOf(await stores.policies.list(id)),
+    "policy versions": policies.end(),
     rollouts: partOf(await stores.rollouts.list(id)),
     "runtimes that fetched": partOf((await fetchesOf(stores, id)).runtimes),
     runtimes: partOf(await runtimesOf(stores, id)),

@@ -161,15 +161,6 @@ export class FilePolicies implements PolicyStore {
     return whenReady(this.#textOf(state, known), (yaml) => wholeOf(known, yaml));
   }
 
-  async list(organization: string): Promise<readonly Policy[]> {
-    const state = this.#of(organization);
-    const policies: Policy[] = [];
-    for (const version of state.versions.newestFirst()) {
-      policies.push(wholeOf(version, await this.#textOf(state, version)));
-    }
-    return policies;
-  }
-
   versions(organization: string): readonly PolicyVersion[] {
     return this.#of(organization).versions.newestFirst();
   }

@@ -148,13 +148,12 @@ export class PostgresPolicies implements PolicyStore {
     return readVersion(this.#session, organization, version);
   }
 
-  async list(organization: string): Promise<readonly Policy[]> {
-    const rows = await this.#rows(organization, `${COLUMNS}, v.yaml`);
-    return rows.map((row) => wholeOf(organization, row));
-  }
-
   async versions(organization: string): Promise<readonly PolicyVersion[]> {
-    const rows = await this.#rows(organization, COLUMNS);
+    const rows = await this.#session.query<Row>(
+      `SELECT ${COLUMNS} ${FROM} WHERE v.organization_id = $1
+        ORDER BY v.updated_at COLLATE "C" DESC, v.number DESC`,
+      [organization],
+    );
     return rows.map((row) => ({
       policy: policyOf(organization, row),
       sha256: row.sha256,
@@ -168,14 +167,6 @@ export class PostgresPolicies implements PolicyStore {
       [organization, toText(version)],
     );
     return row && fromText(row.yaml);
-  }
-
-  #rows(organization: string, columns: string): Promise<readonly Row[]> {
-    return this.#session.query<Row>(
-      `SELECT ${columns} ${FROM} WHERE v.organization_id = $1
-        ORDER BY v.updated_at COLLATE "C" DESC, v.number DESC`,
-      [organization],
-    );
   }
 
   async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {

@@ -7,7 +7,7 @@ import { makeRootDirectory } from "../../../src/storage/directories.ts";
 import type { FileOperations } from "../../../src/storage/file-operations.ts";
 import { FilePolicies } from "../../../src/storage/files/policies.ts";
 import { Layout, policyFileName, policyRecordName } from "../../../src/storage/layout.ts";
-import { draftOf, policyStoreSuite } from "../../policies/store-suite.ts";
+import { draftOf, listOf, policyStoreSuite } from "../../policies/store-suite.ts";
 import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
 import { breakableDisk, type BreakableDisk } from "./breakable-disk.ts";
 
@@ -64,7 +64,7 @@ test("everything is there again after a restart", async (t) => {
   await policies.activate("acme", "v1", LATER, "ada");
   const again = await reopen(disk);
   assert.deepEqual(again.active("acme"), policies.active("acme"));
-  assert.deepEqual(await again.list("acme"), await policies.list("acme"));
+  assert.deepEqual(await listOf(again, "acme"), await listOf(policies, "acme"));
   assert.deepEqual(again.versions("acme"), policies.versions("acme"));
   await assert.rejects(again.publish("acme", draftOf("v2")), { status: 409 });
 });
@@ -75,12 +75,12 @@ test("versions that were never activated are read back after a restart", async (
   await policies.publish("acme", { ...draft, activates: false });
   const again = await reopen(disk);
   assert.equal(again.activeVersion("acme"), "");
-  assert.deepEqual(await again.list("acme"), await policies.list("acme"));
+  assert.deepEqual(await listOf(again, "acme"), await listOf(policies, "acme"));
   await again.activate("acme", "v1", LATER, "ada");
   await again.publish("acme", { ...draftOf("v2", "a: 2"), activates: false });
   const last = await reopen(disk);
   assert.deepEqual(last.active("acme"), again.active("acme"));
-  assert.deepEqual(await last.list("acme"), await again.list("acme"));
+  assert.deepEqual(await listOf(last, "acme"), await listOf(again, "acme"));
 });
 
 test("an organization that was created after the start begins without policies", async (t) => {
@@ -151,7 +151,7 @@ async function keptAsBefore(t: TestContext) {
   await policies.publish("acme", draftOf("v3", "a: 3"));
   await policies.activate("acme", "v2", LATER, "ada");
   await policies.activate("acme", "v1", LATER, "bob");
-  const list = await policies.list("acme");
+  const list = await listOf(policies, "acme");
   const versions = [];
   for (const version of ["v1", "v2", "v3"]) {
     const path = join(place.policies, policyRecordName(version));
@@ -168,11 +168,11 @@ async function keptAsBefore(t: TestContext) {
 test("a directory with the layout before 0.1 is opened and converted", async (t) => {
   const { disk, place, list } = await keptAsBefore(t);
   const opened = await reopen(disk);
-  assert.deepEqual(await opened.list("acme"), list);
+  assert.deepEqual(await listOf(opened, "acme"), list);
   assert.equal(JSON.parse(await readFile(place.policyIndex, "utf8")).versions, undefined);
   await opened.publish("acme", draftOf("v4", "a: 4", 90));
   const again = await reopen(disk);
-  assert.deepEqual((await again.list("acme")).map(({ version }) => version).sort(), [
+  assert.deepEqual((await listOf(again, "acme")).map(({ version }) => version).sort(), [
     "v1",
     "v2",
     "v3",
@@ -187,7 +187,7 @@ test("a conversion that fails leaves the directory as it was", async (t) => {
   disk.renames = "fail";
   await assert.rejects(reopen(disk), /I\/O error/);
   disk.renames = "work";
-  assert.deepEqual(await (await reopen(disk)).list("acme"), list);
+  assert.deepEqual(await listOf(await reopen(disk), "acme"), list);
 });
 
 test("the user who reactivated a version is kept when another version is active", async (t) => {
@@ -233,7 +233,7 @@ test("a change that took effect but was reported as failed is undone", async (t)
   await policies.close(); // which is the last occasion
   assert.equal(policies.failure, undefined);
   const again = await reopen(disk);
-  assert.deepEqual(await again.list("acme"), [first]);
+  assert.deepEqual(await listOf(again, "acme"), [first]);
   await again.publish("acme", draftOf("v2", "a: another text"));
 });
 
@@ -244,7 +244,7 @@ test("a first publish that failed leaves an organization without policies", asyn
   disk.renames = "work";
   policies.recover();
   await policies.close();
-  assert.deepEqual(await (await reopen(disk)).list("acme"), []);
+  assert.deepEqual(await listOf(await reopen(disk), "acme"), []);
   assert.deepEqual(await readdir(place.policies), []);
 });
 
@@ -292,7 +292,7 @@ test("the leftovers of a crash do not count", async (t) => {
 test("texts that do not fit into memory are read again from disk", async (t) => {
   const { disk, policies } = await setUp(t, 20);
   for (let i = 0; i < 10; i++) await policies.publish("acme", draftOf(`v${i}`, `a: text ${i}`, i));
-  const texts = (await policies.list("acme")).map(({ yaml }) => yaml);
+  const texts = (await listOf(policies, "acme")).map(({ yaml }) => yaml);
   assert.deepEqual(
     texts,
     Array.from({ length: 10 }, (_, i) => `a: text ${9 - i}`),
@@ -398,7 +398,7 @@ test("answered changes survive a power cut, and no change is applied in part", a
         layout,
         ORGANIZATIONS,
       );
-      const list = await again.list("acme");
+      const list = await listOf(again, "acme");
       const versions = list.map(({ version }) => version);
       assert.ok(versions.includes("v1"));
       assert.ok(!answered || versions.includes("v2"));

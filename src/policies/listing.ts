@@ -5,7 +5,6 @@
  */
 import { slicesOf } from "../core/slices.ts";
 import { createHash } from "node:crypto";
-import type { Awaitable } from "../core/caller.ts";
 import { Yielder } from "../core/yielder.ts";
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, jsonPieces, type Reply } from "../http/reply.ts";
@@ -26,7 +25,7 @@ export function answerList(
   policies: PolicyStore,
   ifNoneMatch: string | undefined,
 ): Promise<Reply> {
-  const textOf = (version: string) => policies.text(organization, version);
+  const textOf = async (version: string) => (await policies.get(organization, version))?.yaml;
   return answer(organization, policies, ifNoneMatch, textOf);
 }
 
@@ -55,7 +54,7 @@ export async function answerVersion(
   return jsonPieces(parts, headers);
 }
 
-type TextOf = (version: string) => Awaitable<string | undefined>;
+type TextOf = (version: string) => Promise<string | undefined>;
 
 async function answer(
   organization: string,

@@ -54,6 +54,4 @@ export interface PolicyStore {
 
   /** All versions without their texts, newest first: by `updated_at`, then by order of publishing. */
   versions(organization: string): Awaitable<readonly PolicyVersion[]>;
-
-  text(organization: string, version: string): Awaitable<string | undefined>;
 }

@@ -69,10 +69,6 @@ export class MemoryPolicies implements PolicyStore {
     }));
   }
 
-  text(organization: string, version: string): string | undefined {
-    return this.get(organization, version)?.yaml;
-  }
-
   #own(organization: string): readonly Policy[] {
     return this.#policies.get(organization) ?? [];
   }

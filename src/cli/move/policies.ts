@@ -17,7 +17,7 @@ export async function copyPolicies(from: PolicyStore, to: PolicyStore, id: strin
   const publish = async (policy: Listed, activates: boolean): Promise<void> => {
     const { version, name, description, updated_by, updated_at } = policy;
     if (known.has(version)) return;
-    const yaml = (await from.text(id, version)) ?? "";
+    const { yaml = "" } = (await from.get(id, version)) ?? {};
     const draft = { version, isGenerated: false, activates, name, description, yaml };
     await to.publish(id, { ...draft, updated_by, updated_at });
   };

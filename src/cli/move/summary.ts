@@ -52,7 +52,7 @@ export async function summaryOf(stores: Stores, organization: Organization): Pro
   const overrides = [...(await stores.overrides.all(id))];
   const policies = new Digest();
   for (const { policy } of await stores.policies.versions(id)) {
-    policies.add({ ...policy, yaml: await stores.policies.text(id, policy.version) });
+    policies.add(await stores.policies.get(id, policy.version));
   }
   const activity = new Digest();
   for await (const entries of entriesOf(stores, id)) {

@@ -165,12 +165,6 @@ export class FilePolicies implements PolicyStore {
     return this.#of(organization).versions.newestFirst();
   }
 
-  text(organization: string, version: string): Awaitable<string | undefined> {
-    const state = this.#of(organization);
-    const known = state.versions.get(version);
-    return known && this.#textOf(state, known);
-  }
-
   async #read(organization: string): Promise<void> {
     const { policies } = this.#layout.organization(organization);
     // The last rename may not be on disk yet, and a version that is visible from now on must not disappear.

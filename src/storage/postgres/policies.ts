@@ -161,14 +161,6 @@ export class PostgresPolicies implements PolicyStore {
     }));
   }
 
-  async text(organization: string, version: string): Promise<string | undefined> {
-    const [row] = await this.#session.query<{ yaml: string }>(
-      "SELECT yaml FROM policy_versions WHERE organization_id = $1 AND version = $2",
-      [organization, toText(version)],
-    );
-    return row && fromText(row.yaml);
-  }
-
   async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {
     const heads = await this.#session.query<Head>(
       `SELECT ${HEAD} FROM organizations WHERE id = ANY($1)`,

@@ -299,8 +299,8 @@ test("texts that do not fit into memory are read again from disk", async (t) => 
   );
   const { size } = await stat(disk.layout.organization("acme").policyIndex);
   assert.ok(size > 0);
-  assert.ok(policies.text("acme", "v8") instanceof Promise, "only the last ones are kept");
-  assert.equal(policies.text("acme", "v9"), "a: text 9", "the active one always is");
+  assert.ok(policies.get("acme", "v8") instanceof Promise, "only the last ones are kept");
+  assert.equal(policies.active("acme")?.yaml, "a: text 9", "the active one always is");
 });
 
 const damages: readonly (readonly [

@@ -85,28 +85,25 @@ export class StrictReader {
     return missing.length === 0;
   }
 
-  /** The entries of a list. */
-  list(at: Value): readonly Value[] | undefined {
-    if (!isSeq(at.node)) return this.refuse(at, "expected a list");
-    return at.node.items.map((item, index) => this.value(item as Node, `${at.place}[${index}]`));
-  }
-
   /** The entries of a list, as a schema says. */
   entries(at: Value, { minItems }: ArrayShape): readonly Value[] | undefined {
-    const entries = this.list(at);
-    if (entries?.length === 0 && minItems) return this.refuse(at, "expected at least one entry");
-    return entries;
+    if (!isSeq(at.node)) return this.refuse(at, "expected a list");
+    const { items } = at.node;
+    if (items.length === 0 && minItems) return this.refuse(at, "expected at least one entry");
+    return items.map((item, index) => this.value(item as Node, `${at.place}[${index}]`));
   }
 
   /** A value without parts, as a schema says. A text must not be blank; other patterns are not checked. */
   leaf<const S extends Leaf>(at: Value, schema: S): Infer<S> | undefined {
-    const read =
-      schema.type === "boolean"
-        ? this.flag(at)
-        : schema.enum
-          ? this.word(at, schema.enum)
-          : this.text(at);
+    const known = schema.type === "boolean" ? [true, false] : schema.enum;
+    const read = known ? this.#oneOf(at, known) : this.text(at);
     return read as Infer<S> | undefined;
+  }
+
+  #oneOf(at: Value, known: readonly (string | boolean)[]): string | boolean | undefined {
+    const value = isScalar(at.node) ? at.node.value : undefined;
+    const found = known.find((one) => one === value);
+    return found ?? this.refuse(at, `expected ${oneOf(known.map(String))}`);
   }
 
   /** A text that is not blank. */
@@ -114,19 +111,6 @@ export class StrictReader {
     const value = isScalar(at.node) ? at.node.value : undefined;
     if (typeof value !== "string") return this.refuse(at, "expected a text");
     return value.trim() === "" ? this.refuse(at, "must not be empty") : value;
-  }
-
-  /** One of a few words. */
-  word<W extends string>(at: Value, words: readonly W[]): W | undefined {
-    const value = isScalar(at.node) ? at.node.value : undefined;
-    const found = words.find((word) => word === value);
-    return found ?? this.refuse(at, `expected ${oneOf(words)}`);
-  }
-
-  /** `true` or `false`. */
-  flag(at: Value): boolean | undefined {
-    const value = isScalar(at.node) ? at.node.value : undefined;
-    return typeof value === "boolean" ? value : this.refuse(at, "expected true or false");
   }
 }
 

@@ -73,7 +73,9 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
       continue;
     }
     work.spend(COMPARISON_STEPS * condition.exceptions.length);
-    const exceptions = condition.exceptions.filter((one) => appliesBeside(one, command, work));
+    const exceptions = condition.exceptions.filter(
+      (one) => !(isTool && one.commands) && appliesBeside(one, command, work),
+    );
     const isLifted = exceptions.some((one) => (!one.commands && !one.providers) || namesWhole(one));
     if (isLifted) continue;
     const isWhole = exceptions.length === condition.exceptions.length;

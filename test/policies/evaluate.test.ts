@@ -304,6 +304,22 @@ test("a tool without a command is decided by rules about tools, and runs without
   assert.deepEqual(decided("claude-code/Edit", "ada"), ["ALLOWED", null]);
 });
 
+test("an exception for commands does not excuse a tool that runs none", () => {
+  const patterns = [{ glob: "*" }, { exact: "" }, { prefix: "" }];
+  for (const commands of patterns.map((one) => [one])) {
+    const except = [{ commands, executors: ["ada"] }];
+    const policy = document(rule("box", "deny", { capabilities: ["mcp/box/*"] }, { except }));
+    const facts = { provider: "mcp/box", capability: "mcp/box/run", executor: "ada" };
+    assert.equal(evaluate(policy, facts).rule, "box", JSON.stringify(commands));
+  }
+  const other = { commands: [{ glob: "*" }], capabilities: ["mcp/box/*"] };
+  const except = [other, { providers: ["mcp/box"] }];
+  const policy = document(rule("box", "deny", { capabilities: ["*"] }, { except }));
+  const decided = (provider: string) =>
+    evaluate(policy, { provider, capability: `${provider}/run` }).decision;
+  assert.deepEqual([decided("mcp/box"), decided("mcp/other")], ["ALLOWED", "DENIED"]);
+});
+
 test("any policy decides any command like the plainest implementation", () => {
   fc.assert(
     fc.property(somePolicy, someCommand, (policy, command) => {

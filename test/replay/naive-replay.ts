@@ -51,9 +51,12 @@ export function naiveDecision(document: NaiveDocument, facts: NaiveFacts) {
 
 /** The decision on a tool that runs no command, as the guard makes it. */
 export function naiveToolDecision(document: NaiveDocument, facts: NaiveFacts) {
-  const rules = document.rules.filter(
-    ({ match }) => !match.commands && (match.capabilities || match.providers),
-  );
+  const rules = document.rules
+    .filter(({ match }) => !match.commands && (match.capabilities || match.providers))
+    .map(({ except = [], ...rule }) => ({
+      ...rule,
+      except: except.filter(({ commands }) => !commands),
+    }));
   return naiveDecision({ ...document, default: "allow", rules }, facts);
 }
 

@@ -2,7 +2,7 @@
  * The values of an audit event that a rule can match. Browsers load this too, so it must not import
  * the YAML library.
  */
-import type { ReportedCommand } from "./reported-command.ts";
+import { LONGEST_RESOURCES, type ReportedCommand } from "./reported-command.ts";
 import { trimmed } from "./trimmed.ts";
 
 /** The fields of an event that a draft uses. */
@@ -58,7 +58,10 @@ export function canDraft(event: DraftEvent): boolean {
  */
 export function shortened(event: DraftEvent): DraftEvent {
   const { id, timestamp, command, reason, runtime_version } = event;
-  const facts = MATCH_FIELDS.map(([, field]) => [field, event[field]?.slice(0, LONGEST_VALUE + 1)]);
+  const facts = MATCH_FIELDS.map(([, field]) => {
+    const longest = field === "resource" ? LONGEST_RESOURCES : LONGEST_VALUE;
+    return [field, event[field]?.slice(0, longest + 1)];
+  });
   const short = {
     ...{ id, timestamp, ...(Object.fromEntries(facts) as Partial<DraftEvent>) },
     command: command === undefined ? undefined : trimmed(command).slice(0, LONGEST_COMMAND_READ),

@@ -14,11 +14,11 @@ import {
   type EditableDocument,
 } from "./document-edit.ts";
 import { canDraft, type DraftEvent } from "./draft-event.ts";
-import { exceptionEntry, LONGEST_COMMAND, ruleText, testText } from "./draft-texts.ts";
+import { exceptionEntry, LONGEST_COMMAND, oppositeOf, ruleText, testText } from "./draft-texts.ts";
 import { decisionOf, evaluate, type Verdict } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { DraftEffect, Effect, RuleDraftChange } from "./schema.ts";
-import { commandOf } from "./reported-command.ts";
+import { commandOf, eachResource } from "./reported-command.ts";
 import { SCHEMA_NAME } from "./document-keys.ts";
 import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
@@ -85,21 +85,33 @@ class Drafting {
     events: readonly DraftEvent[],
     wanted: DraftEffect,
   ): Omit<RuleDrafts, "standsAlone"> | undefined {
-    for (const event of events) {
+    for (const event of events) if (!this.#addEvent(event, wanted)) return undefined;
+    const document = this.#document;
+    if (!document) return undefined;
+    const changes = this.#steps.map((step) => ({ ...step, line: this.#lineOf(document, step) }));
+    return { yaml: document.text, changes };
+  }
+
+  /** Adds what an event needs: to deny it, one of its resources is enough if the document denies it already. */
+  #addEvent(event: DraftEvent, wanted: DraftEffect): boolean {
+    const each = eachResource(event);
+    const isDenied = (one: DraftEvent): boolean => {
+      const { decision, rule } = this.#verdictOn(one) ?? {};
+      return decision === "DENIED" && rule !== null;
+    };
+    const denied = wanted === "deny" && each.length > 1 ? each.filter(isDenied) : [];
+    for (const event of denied.length > 0 ? denied : each) {
       const effect = wanted === "test" ? this.#noteDecision(event) : wanted;
-      if (effect === undefined) return undefined;
-      if (wanted !== "test" && !this.#decide(event, effect)) return undefined;
-      if (!this.#document) return undefined;
+      if (effect === undefined) return false;
+      if (wanted !== "test" && !this.#decide(event, effect)) return false;
+      if (!this.#document) return false;
       const rule = this.#verdictOn(event)?.rule ?? null;
       const document = this.#document;
       const changed =
         wanted === "test" ? undefined : this.#withChangedTest(document, event, effect, rule);
       this.#document = changed ?? this.#withTest(document, event, effect, rule);
     }
-    const document = this.#document;
-    if (!document) return undefined;
-    const changes = this.#steps.map((step) => ({ ...step, line: this.#lineOf(document, step) }));
-    return { yaml: document.text, changes };
+    return true;
   }
 
   /** Notes how the document decides an event's command, and returns that effect. */
@@ -258,11 +270,6 @@ class Drafting {
         : this.#reading(document)?.offsetOfRule(rule);
     return placesIn(document.text)(offset ?? 0).line;
   }
-}
-
-/** The test that expects the opposite decision; empty if no test can express it. */
-function oppositeOf(event: DraftEvent, effect: Effect): string {
-  return testText(event, effect === "deny" ? "allow" : "deny", null);
 }
 
 /** The margin with which a text contains a test; `undefined` if it does not. */

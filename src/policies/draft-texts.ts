@@ -97,6 +97,11 @@ export function testText(event: DraftEvent, effect: Effect, rule: string | null)
   );
 }
 
+/** The test that expects the opposite decision; empty if no test can express it. */
+export function oppositeOf(event: DraftEvent, effect: Effect): string {
+  return testText(event, effect === "deny" ? "allow" : "deny", null);
+}
+
 /** A document as an entry of a list. */
 function entryOf(document: Document): string {
   const lines = escaped(document.toString(WRITING)).trimEnd().split("\n");

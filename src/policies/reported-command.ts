@@ -4,6 +4,13 @@ import type { Command } from "./rules.ts";
 /** Guards report their version after this word, in heartbeats and events. */
 export const GUARD_VERSION = "guard ";
 
+/** Between the resources of a tool that may act on each of them. */
+export const SEVERAL = "\n";
+/** The most resources of an event that are told apart; a tool has one to three of them. */
+const MOST_RESOURCES = 16;
+/** Longer resources of an event are not told apart. */
+export const LONGEST_RESOURCES = 8_192;
+
 /** The facts of an event that a document decides by, and the version of the runtime that reported them. */
 export interface ReportedCommand extends Omit<Command, "argv"> {
   readonly runtime_version?: string | undefined;
@@ -28,4 +35,17 @@ export function commandOf(event: ReportedCommand): Command {
   const { command, provider, capability, consumer, executor, resource } = event;
   const text = isToolUse(event) ? undefined : (command ?? "");
   return { command: text, provider, capability, consumer, executor, resource };
+}
+
+/**
+ * The event, or one for each resource that its tool may act on, since a guard decides each of them. It denies the tool if
+ * one of them is denied.
+ */
+export function eachResource<Event extends ReportedCommand>(event: Event): readonly Event[] {
+  const { resource = "" } = event;
+  if (!resource.includes(SEVERAL) || resource.length > LONGEST_RESOURCES) return [event];
+  const resources = new Set(resource.split(SEVERAL).filter((one) => one !== ""));
+  const areSeveral = resources.size > 0 && resources.size <= MOST_RESOURCES;
+  if (!areSeveral || !isComplete(event)) return [event];
+  return Array.from(resources, (one) => ({ ...event, resource: one }));
 }

@@ -7,9 +7,8 @@ import { namesProvider } from "../policies/evaluate.ts";
 import type { PolicyDocument, RuleMatch } from "../policies/rules.ts";
 import { GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
-import { isComplete, type ReportedCommand } from "../policies/reported-command.ts";
+import { isComplete, type ReportedCommand, SEVERAL } from "../policies/reported-command.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
-import { SEVERAL } from "./reasons.ts";
 
 /** The bits of a small integer. Of a field with more patterns, the value itself counts. */
 const MOST_BITS = 30;

@@ -1,5 +1,5 @@
 import { MARK } from "../audit/redaction/values.ts";
-import { isComplete, type ReportedCommand } from "../policies/reported-command.ts";
+import { isComplete, type ReportedCommand, SEVERAL } from "../policies/reported-command.ts";
 import { trimmed } from "../policies/trimmed.ts";
 
 /** The fields that an event may lack, or that may contain a mark in place of a secret. */
@@ -17,9 +17,6 @@ export const REASONS = [
   "resource_missing",
 ] as const;
 export type NotReplayable = (typeof REASONS)[number];
-
-/** Between the resources of a tool that may act on each of them. */
-export const SEVERAL = "\n";
 
 /** The reason why the value of a field is unknown; `undefined` for a known value. */
 export function doubtAbout(

@@ -369,3 +369,59 @@ test("a draft is given up at the work of one check, since other checks wait for 
 
   assert.match(problems[0]?.message ?? "", /takes more than 300,000,000 steps/);
 });
+
+const SEVERAL: DraftEvent = {
+  id: "e2",
+  timestamp: "2026-11-20T20:27:00.000Z",
+  provider: "mcp/files",
+  capability: "mcp/files/read",
+  consumer: "ai",
+  resource: "/tmp/x\n/etc/shadow",
+  runtime_version: "guard 1",
+};
+const NO_SHADOW = `schema: signalbox/policy/v1
+default: allow
+rules:
+  - id: no-shadow
+    effect: deny
+    match: { capabilities: ["*"], resources: [/etc/shadow] }
+`;
+
+/** The decisions of a document about the resources of an event, as a guard makes them. */
+function decidedEach(yaml: string | undefined, { resource = "", ...event }: DraftEvent) {
+  assert.ok(yaml !== undefined);
+  assert.deepEqual(examine({ yaml, command: undefined }).problems, [], yaml);
+  return resource
+    .split("\n")
+    .map((one) => examine({ yaml, command: { ...event, resource: one } }).verdict?.decision);
+}
+
+test("a draft decides each resource that a tool may act on", () => {
+  const changesOf = (effect: "allow" | "deny" | "test", active: string, event = SEVERAL) => {
+    const draft = draftRules([event], effect, active, new StepBudget(Infinity));
+    const changes = draft?.changes.map(({ event: id, change, rule }) => [id, change, rule]);
+    return [decidedEach(draft?.yaml, event), changes];
+  };
+  const allowed = ["ALLOWED", "ALLOWED"];
+  const shadow = ["ALLOWED", "DENIED"];
+  const none = ["e2", "none", null];
+  assert.deepEqual(changesOf("allow", NO_SHADOW), [
+    allowed,
+    [none, ["e2", "exception", "no-shadow"]],
+  ]);
+  assert.deepEqual(changesOf("deny", NO_SHADOW), [shadow, [["e2", "none", "no-shadow"]]]);
+  assert.deepEqual(changesOf("test", NO_SHADOW), [shadow, [none, ["e2", "none", "no-shadow"]]]);
+  const other = { ...SEVERAL, resource: "/tmp/x\n/etc/passwd" };
+  const rules = ["deny-mcp-files-read", "deny-mcp-files-read-2"].map((id) => ["e2", "rule", id]);
+  assert.deepEqual(changesOf("deny", NO_SHADOW, other), [["DENIED", "DENIED"], rules]);
+});
+
+test("the resource of a runtime that is not a guard is one, and so is one with very many lines", () => {
+  for (const event of [
+    { ...SEVERAL, runtime_version: "1.0" },
+    { ...SEVERAL, resource: Array.from({ length: 200 }, (_, at) => at).join("\n") },
+    { ...SEVERAL, resource: "x\n".repeat(100_000) },
+  ]) {
+    assert.equal(drafted(shortened(event), "deny", NO_SHADOW)?.changes.length, 1);
+  }
+});

@@ -98,7 +98,7 @@ const REASONS: Readonly<Record<PolicyReplayReport["not_replayable"][number]["rea
   command_missing: "the event has no command",
   capability_missing: "the event has no capability",
   executor_missing: "the event has no executor",
-  resource_missing: "the event has no resource",
+  resource_missing: "the event has no resource, or several",
 };
 
 function leftOut(left: number, gaps: PolicyReplayReport["not_replayable"]): Html {

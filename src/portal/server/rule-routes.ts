@@ -10,7 +10,7 @@ import { Yielder } from "../../core/yielder.ts";
 import { route } from "../../http/route.ts";
 import { askerOf, findRules } from "../../policies/check.ts";
 import { decisionOf } from "../../policies/evaluate.ts";
-import { commandOf } from "../../policies/reported-command.ts";
+import { commandOf, eachResource } from "../../policies/reported-command.ts";
 import type { Command } from "../../policies/rules.ts";
 import { VERSION_NAME } from "../../policies/schema.ts";
 import type { PolicyStore } from "../../policies/store.ts";
@@ -61,11 +61,18 @@ export async function readRules(
   const events = (await rowsOf<AuditEvent>(rows.json)).filter(
     ({ command = "" }) => command.length < MOST_IN_LIST,
   );
-  const { different, numbers } = await new Yielder(asker.gone).run(differentCommands(events));
+  const uses = events.flatMap((event) => eachResource(event).map((use) => ({ event, use })));
+  const { different, numbers } = await new Yielder(asker.gone).run(
+    differentCommands(uses.map(({ use }) => use)),
+  );
   const { by = [] } = (await findRules(asker, policy.yaml, different)) ?? {};
   const end = numbers.findIndex((number) => number >= by.length); // where the work reached its limit
-  const lookedAt = end === -1 ? events : events.slice(0, end);
-  const decided = lookedAt.filter((_, i) => by[numbers[i] ?? -1] === rule);
+  const known = end === -1 ? uses : uses.slice(0, end);
+  const eventsOf = (some: typeof uses): AuditEvent[] => [
+    ...new Set(some.map(({ event }) => event)),
+  ];
+  const lookedAt = eventsOf(known);
+  const decided = eventsOf(known.filter((_, i) => by[numbers[i] ?? -1] === rule));
   const oldest = lookedAt.at(-1)?.timestamp;
   return {
     version,

@@ -96,3 +96,23 @@ test("the commands of a rule are the newest events that the version decides by i
   assert.deepEqual((await rulesOf("v1", "?rule=off")).commands.events, []);
   assert.equal((await rulesOf("v1", "?rule=none")).commands, undefined);
 });
+
+test("a tool that may act on several resources is found by the rule about one of them", async (t) => {
+  const own = await start(t);
+  const yaml = `schema: signalbox/policy/v1
+default: allow
+rules:
+  - { id: shadow, effect: deny, match: { capabilities: ["*"], resources: [/etc/shadow] } }
+`;
+  await own.post("/api/v1/policies", { version: "v1", yaml });
+  const tool = { capability: "mcp/files/read", runtime_version: "guard 1" };
+  const events = [
+    ["/tmp/x\n/etc/shadow", "DENIED"],
+    ["/tmp/x\n/etc/passwd", "DENIED"],
+  ].map(([resource, policy_decision]) => ({ ...tool, resource, policy_decision }));
+  await own.post("/api/v1/audit", { events });
+  const { commands } = (await own.get("/api/public/policies/v1/rules?rule=shadow")).body;
+  assert.equal(commands.looked_at, 2);
+  const resources = commands.events.map(({ resource }: { resource: string }) => resource);
+  assert.deepEqual(resources, ["/tmp/x\n/etc/shadow"]);
+});

@@ -18,7 +18,7 @@ import { exceptionEntry, LONGEST_COMMAND, oppositeOf, ruleText, testText } from 
 import { decisionOf, evaluate, type Verdict } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { DraftEffect, Effect, RuleDraftChange } from "./schema.ts";
-import { commandOf, eachResource } from "./reported-command.ts";
+import { byNoRule, commandOf, eachResource } from "./reported-command.ts";
 import { SCHEMA_NAME } from "./document-keys.ts";
 import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
@@ -225,13 +225,13 @@ class Drafting {
   }
 
   #noteDecided(event: DraftEvent, effect: Effect, rule: string | null): void {
-    const by = rule === null ? "its default" : `the rule "${rule}"`;
+    const by = rule === null ? byNoRule(commandOf(event).command) : `by the rule "${rule}"`;
     const verb = effect === "allow" ? "allows" : "denies";
     const test = testText(event, effect, rule);
     const isThere = marginOf(test, this.#document?.text ?? "") !== undefined;
     const added = isThere ? "it has the test, too" : "only a test was added";
     const end = test === "" ? "no test can express it" : added;
-    this.#note(event, "none", rule, `The policy ${verb} it already, by ${by}: ${end}`);
+    this.#note(event, "none", rule, `The policy ${verb} it already, ${by}: ${end}`);
   }
 
   #note(

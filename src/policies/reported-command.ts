@@ -4,6 +4,14 @@ import type { Command } from "./rules.ts";
 /** Guards report their version after this word, in heartbeats and events. */
 export const GUARD_VERSION = "guard ";
 
+/**
+ * The words for a decision that no rule made. The default does not decide a tool that runs no command, and an event
+ * without a command may be about one.
+ */
+export function byNoRule(command: string | undefined): string {
+  return command === undefined ? "since no rule applies to it" : "by the default";
+}
+
 /** Between the resources of a tool that may act on each of them. */
 export const SEVERAL = "\n";
 /** The most resources of an event that are told apart; a tool has one to three of them. */

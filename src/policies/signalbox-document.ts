@@ -27,6 +27,7 @@ import {
 import type { Aliases } from "./document-nodes.ts";
 import { decisionOf, evaluate } from "./evaluate.ts";
 import type { CommandPattern, RuleMatch, PolicyDocument, PolicyTest, Rule } from "./rules.ts";
+import { byNoRule } from "./reported-command.ts";
 import { GLOB_FIELDS, type GlobField } from "./glob-fields.ts";
 import { globOf, matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
@@ -278,8 +279,8 @@ function faultOf(test: PolicyTest, document: PolicyDocument, work: StepBudget): 
   if (isExpected && (test.rule === undefined || test.rule === rule)) return undefined;
   const wanted = `${test.expect}${test.rule === undefined ? "" : ` by rule "${test.rule}"`}`;
   const decided = decision === "ALLOWED" ? "allow" : "deny";
-  const by = rule === null ? "the default" : `rule "${rule}"`;
+  const by = rule === null ? byNoRule(test.command) : `by rule "${rule}"`;
   const unallowed = program === undefined ? "" : `: no rule allows this use of ${program}`;
   const why = doubt === undefined ? unallowed : `: it cannot be split because of ${doubt}`;
-  return `expected ${wanted}, but it is decided ${decided} by ${by}${why}`;
+  return `expected ${wanted}, but it is decided ${decided} ${by}${why}`;
 }

@@ -212,6 +212,14 @@ async function setUpReplay(t: TestContext) {
   return own;
 }
 
+test("a replay does not blame the default for a tool without a command", async (t) => {
+  const own = await setUp(t, "schema: signalbox/policy/v1\nrules: []\n");
+  const tool = { capability: "mcp/box/run", runtime_version: "guard 1", decision: "denied" };
+  await own.app.post("/api/v1/audit", tool, own.admin);
+  const { out } = await own.policy("replay", own.file);
+  assert.match(out, /^newly allowed since no rule applies to it: mcp\/box\/run$/m);
+});
+
 test("a replay says what a document would change, by which rule and in which line", async (t) => {
   const { file, policy } = await setUpReplay(t);
   const { code, out, error } = await policy("replay", file);

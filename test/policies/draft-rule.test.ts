@@ -293,7 +293,7 @@ test("a draft for a tool without a command has a test of the tool", () => {
   const allowed = drafted(tool, "allow", closed);
   assert.equal(
     allowed?.changes[0]?.message,
-    "The policy allows it already, by its default: only a test was added",
+    "The policy allows it already, since no rule applies to it: only a test was added",
   );
 });
 

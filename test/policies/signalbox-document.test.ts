@@ -307,6 +307,17 @@ test("a failing test reports its name, the expected and actual decision, and the
   assert.ok(document, "the shape is right, so commands can be tried");
 });
 
+test("a failing test of a tool without a command does not blame the default", () => {
+  const yaml = `${rule("match: {commands: [{prefix: rm}]}")}tests:
+  - {capability: box/run, expect: deny}
+`;
+  const { problems } = examined(yaml);
+  assert.deepEqual(
+    problems.map(({ message }) => message),
+    ["tests[0]: expected deny, but it is decided allow since no rule applies to it"],
+  );
+});
+
 test("a document that is not YAML has only that problem", () => {
   assert.equal(examined("rules: [\nname: 5").document, undefined);
   assert.ok(examined("rules: [\nname: 5").problems.length > 0);

@@ -4,6 +4,7 @@ import { printable } from "../../core/printable.ts";
 import { quantity } from "../../core/quantity.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { examine } from "../../policies/examine.ts";
+import { byNoRule } from "../../policies/reported-command.ts";
 import { policyPublish, type PolicyPublish } from "../../policies/schema.ts";
 import { exceededLimit, type PolicyReplayReport } from "../../replay/report.ts";
 import { text } from "../arguments.ts";
@@ -94,7 +95,8 @@ export function replayLines(file: string, yaml: string, report: PolicyReplayRepo
       const { executor, capability = "", command = capability } = event;
       const by = executor === undefined ? "" : `, run by ${executor}`;
       const change = now === "DENIED" ? "newly denied" : "newly allowed";
-      return `${change} by ${nameOf(rule)}: ${command}${by}`;
+      const decider = rule === null ? byNoRule(event.command) : `by ${nameOf(rule)}`;
+      return `${change} ${decider}: ${command}${by}`;
     }),
   ];
   return lines.map((line) => `${printable(line)}\n`).join("");

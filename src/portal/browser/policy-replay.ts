@@ -54,7 +54,8 @@ export function serveReplay(
       const isNewTest = effect === "test" && yaml !== area.value;
       area.value = yaml;
       area.dispatchEvent(new Event("input"));
-      const said = `${changes[0]?.message ?? "Added"}.`;
+      const change = changes.find((one) => one.change !== "none") ?? changes[0];
+      const said = `${change?.message ?? "Added"}.`;
       const more = effect === "test" ? "" : " Test the text again.";
       say(isNewTest ? "The test was added to the text." : said + more);
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Decision } from "../../core/decision.ts";
 import type { Mode } from "../../policies/schema.ts";
+import { byNoRule } from "../../policies/reported-command.ts";
 import { html, type Html } from "../html.ts";
 import { decisionBadge } from "../pages/parts.ts";
 import { call, isSignedOut, reasonOf } from "./api.ts";
@@ -50,7 +51,7 @@ export function serveSimulator(
           body: { ...facts, command: one, yaml: area.value },
           signal: own.signal,
         });
-        rows.push(decided(one ?? tool ?? "", simulation));
+        rows.push(decided(one, tool, simulation));
       } catch (error) {
         if (own.signal.aborted || isSignedOut(error)) return;
         rows.push(html`<li><span class="error small">${reasonOf(error)}</span></li>`);
@@ -84,7 +85,7 @@ export function serveSimulator(
   };
 }
 
-function decided(what: string, simulation: Simulation): Html {
+function decided(command: string | undefined, tool = "", simulation: Simulation): Html {
   const { decision, mode, rule, doubt, program, line } = simulation;
   const observed = mode === "observe" ? { observed_decision: decision } : {};
   const place =
@@ -94,9 +95,9 @@ function decided(what: string, simulation: Simulation): Html {
   const unallowed =
     program === undefined ? simulation.reason : `No rule allows this use of ${program}.`;
   const reason = doubt === undefined ? unallowed : `It cannot be split because of ${doubt}.`;
-  const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
+  const by = rule === null ? byNoRule(command) : html`by rule <code>${rule}</code>`;
   return html`<li>
-    ${decisionBadge({ policy_decision: decision, ...observed })} <code>${what}</code>
+    ${decisionBadge({ policy_decision: decision, ...observed })} <code>${command ?? tool}</code>
     <div>${by} ${place}</div>
     ${reason === null ? undefined : html`<div class="faint">${reason}</div>`}
   </li>`;

@@ -1,4 +1,5 @@
 import type { PolicyReplayReport } from "../../replay/report.ts";
+import { byNoRule } from "../../policies/reported-command.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
@@ -141,7 +142,7 @@ function exampleRow(
   { event, now, rule, reason }: PolicyReplayReport["examples"][number],
   isEdited: boolean,
 ): Html {
-  const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
+  const by = rule === null ? byNoRule(event.command) : html`by rule <code>${rule}</code>`;
   const change = now === "DENIED" ? "Newly denied" : "Newly allowed";
   return html`<li>
     ${decisionBadge({ policy_decision: now })}

@@ -91,7 +91,7 @@ browserTest(
     await page.getByLabel("Capability").fill(tool.capability);
     await page.locator("#decision").getByText("by rule no-issues").waitFor();
     await page.getByLabel("Capability").fill("claude-code/Edit");
-    await page.locator("#decision").getByText("by the default").waitFor();
+    await page.locator("#decision").getByText("since no rule applies to it").waitFor();
     assert.match(await page.locator("#decision").innerText(), /Allowed\s+claude-code\/Edit/i);
     const replay = page.locator("#replay");
     await replay.getByRole("button", { name: "Test on real commands" }).click();

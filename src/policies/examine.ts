@@ -120,9 +120,11 @@ function ruledBy(
   commands: readonly Command[],
 ): Examined["ruled"] {
   const placeOf = placesIn(yaml);
-  const lines = spans().map(
-    ([start, end]) => [placeOf(start).line, placeOf(end - 1).line] as const,
-  );
+  const lines = spans().map(([start, end]) => {
+    // The span of a rule with a comment at its end reaches up to the next entry, in the line of that.
+    const length = yaml.slice(start, end).trimEnd().length;
+    return [placeOf(start).line, placeOf(start + length - 1).line] as const;
+  });
   const rules = document.rules.map(({ match: _, except: __, ...rule }, i) => {
     const [line = 1, end = line] = lines[i] ?? [];
     return { ...rule, line, end_line: Math.max(line, end) };

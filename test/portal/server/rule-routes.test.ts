@@ -116,3 +116,26 @@ rules:
   const resources = commands.events.map(({ resource }: { resource: string }) => resource);
   assert.deepEqual(resources, ["/tmp/x\n/etc/shadow"]);
 });
+
+test("a rule ends before the next one, also with a comment at its end", async (t) => {
+  const own = await start(t);
+  const yaml = `schema: signalbox/policy/v1
+rules:
+  - id: first
+    effect: deny
+    match:
+      capabilities: [mcp/box/run]
+      # consumers: [ai]
+
+  - id: second
+    effect: deny
+    match: {} # all
+`;
+  await own.post("/api/v1/policies", { version: "v1", yaml });
+  const { rules } = (await own.get("/api/public/policies/v1/rules")).body;
+  const lines = rules.map((rule: Record<string, unknown>) => [rule["line"], rule["end_line"]]);
+  assert.deepEqual(lines, [
+    [3, 7],
+    [9, 11],
+  ]);
+});

@@ -17,7 +17,7 @@ import {
   viewHref,
   type AuditView,
 } from "./audit-view.ts";
-import { decisionBadge, emptyState } from "./parts.ts";
+import { decisionBadge, emptyState, subjectOf } from "./parts.ts";
 import { reportRequest } from "./first-steps.ts";
 
 const COMMAND_LENGTH = 300;
@@ -84,9 +84,8 @@ function row(
   </li>`;
 }
 
-function whatRan({ command, message, capability }: AuditEvent): HtmlValue {
-  const text = command ?? message ?? capability ?? "(no command)";
-  const line = shorten(oneLine(text), COMMAND_LENGTH);
+function whatRan(event: AuditEvent): HtmlValue {
+  const line = shorten(oneLine(subjectOf(event)), COMMAND_LENGTH);
   return line.trim() === "" ? "(blank)" : withMarks(line);
 }
 

@@ -17,7 +17,15 @@ import {
 import { barChart, barTable, chartLegend } from "./bar-chart.ts";
 import { chartBars } from "./chart-labels.ts";
 import { denialList } from "./denial-list.ts";
-import { card, decisionBadge, emptyState, table, timeAgo, type PageContext } from "./parts.ts";
+import {
+  card,
+  decisionBadge,
+  emptyState,
+  subjectOf,
+  table,
+  timeAgo,
+  type PageContext,
+} from "./parts.ts";
 import type { PageSource } from "./source.ts";
 import { barsOf, planChart, totalOf, type TimeChart } from "./time-chart.ts";
 
@@ -201,7 +209,7 @@ export function newestTable(
         <td>${decisionBadge(event)}</td>
         <td>
           <a class="mono" href="${AUDIT_PATH + searchOf({ event: event.id })}"
-            >${shorten(event.command ?? event.message ?? "(no command)", COMMAND_LENGTH)}</a
+            >${shorten(subjectOf(event), COMMAND_LENGTH)}</a
           >
         </td>
       </tr>`,

@@ -3,7 +3,7 @@ import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { AUDIT_PATH } from "../page-link.ts";
 import { searchesFrom, type AuditView } from "./audit-view.ts";
-import { timeAgo } from "./parts.ts";
+import { subjectOf, timeAgo } from "./parts.ts";
 
 const COMMAND_LENGTH = 160;
 const REASON_LENGTH = 240;
@@ -20,7 +20,7 @@ function denial(event: AuditEvent, now: number, href: string): Html {
   const who = [event.executor, event.runtime_name].filter((name) => name !== undefined);
   return html`<li>
     <a href="${href}">
-      <code>${shorten(event.command ?? "(no command)", COMMAND_LENGTH)}</code>
+      <code>${shorten(subjectOf(event), COMMAND_LENGTH)}</code>
       <span class="faint small">${timeAgo(event.timestamp, now)}</span>
       <span class="why small"
         ><b>${shorten(event.reason ?? "No reason given", REASON_LENGTH)}</b>

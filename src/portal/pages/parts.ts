@@ -50,6 +50,15 @@ export function decisionBadge({
   return badge("No decision", "none");
 }
 
+/** The text that names an event in a list. For a tool that runs no command it is the capability. */
+export function subjectOf({
+  command,
+  message,
+  capability,
+}: Pick<AuditEvent, "command" | "message" | "capability">): string {
+  return command ?? message ?? capability ?? "(no command)";
+}
+
 /** The age of a moment; the tooltip has the exact time. */
 export function timeAgo(timestamp: string, now: number): Html {
   const exact = exactly(timestamp);

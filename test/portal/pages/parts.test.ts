@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AuditEvent } from "../../../src/audit/schema.ts";
+import { newestTable } from "../../../src/portal/pages/commands-of.ts";
+import { denialList } from "../../../src/portal/pages/denial-list.ts";
 import { credentialHeaders, emptyState } from "../../../src/portal/pages/parts.ts";
 import { start } from "../../support/start.ts";
 
@@ -17,4 +20,22 @@ test("an empty state whose shell line has a token says where the token comes fro
   const { text } = await app.get("/portal/api");
   assert.ok(text.includes(`<details id="${anchor}">`), anchor);
   assert.doesNotMatch(shown("runtime"), /auth\/login/);
+});
+
+test("lists name a tool that runs no command by its capability", () => {
+  const event: AuditEvent = {
+    id: "e1",
+    organization_id: "default",
+    timestamp: "2026-11-20T20:27:00.000Z",
+    ingested_at: "2026-11-20T20:27:00.000Z",
+    consumer: "ai",
+    ai: true,
+    status: "denied",
+    capability: "mcp/box/run",
+    policy_decision: "DENIED",
+  };
+  for (const list of [denialList([event], 0, {}), newestTable([event], {}, 0)]) {
+    assert.match(list.toString(), /mcp\/box\/run/);
+    assert.doesNotMatch(list.toString(), /no command/);
+  }
 });

@@ -49,7 +49,12 @@ export function isNarrow({ field, value }: Fact): boolean {
 
 /** Whether an event has enough values for a rule that does not match everything. */
 export function canDraft(event: DraftEvent): boolean {
-  return trimmed(event.command ?? "") !== "" || factsOf(event).some(isNarrow);
+  if (trimmed(event.command ?? "") !== "") return true;
+  const narrow = factsOf(event).filter(isNarrow);
+  // Without its capability, a rule about one tool would match each tool of its provider.
+  const isNamed =
+    event.capability === undefined || narrow.some(({ key }) => key === "capabilities");
+  return narrow.length > 0 && isNamed;
 }
 
 /**

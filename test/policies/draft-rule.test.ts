@@ -396,6 +396,16 @@ function decidedEach(yaml: string | undefined, { resource = "", ...event }: Draf
     .map((one) => examine({ yaml, command: { ...event, resource: one } }).verdict?.decision);
 }
 
+test("a tool whose capability no pattern can name is not drafted, rather than all tools of its provider", () => {
+  for (const name of ["do it", "*", "x\ny", "z".repeat(600)]) {
+    const event = { ...SEVERAL, capability: `mcp/files/${name}` };
+    for (const effect of ["allow", "deny", "test"] as const) {
+      assert.equal(draftRules([event], effect, NO_SHADOW, new StepBudget(Infinity)), undefined);
+    }
+    assert.ok(drafted({ ...event, command: "ls" }, "allow", NO_SHADOW), "the command names it");
+  }
+});
+
 test("a draft decides each resource that a tool may act on", () => {
   const changesOf = (effect: "allow" | "deny" | "test", active: string, event = SEVERAL) => {
     const draft = draftRules([event], effect, active, new StepBudget(Infinity));

@@ -59,7 +59,7 @@ export const draftRoutes = [
       const draft = await draftPolicyRules(askerOf(client, actor), events, effect, base);
       if (!draft) {
         throw new BadInput(
-          "event: expected one with a command, or another value that a rule can match",
+          "event: no rule can name its command or its tool and match nothing else: write the rule yourself",
         );
       }
       if (draft.standsAlone && yaml !== undefined) {

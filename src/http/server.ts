@@ -108,6 +108,8 @@ export async function listen(
     const allow = ["Allow", EVERY_METHOD];
     const refusal = rawErrorResponse(405, "Method Not Allowed", message, requestIds(), allow);
     socket.end(refusal, () => socket.destroy()); // Node's timeouts do not apply to it any more
+    // The client does not read its answers: the refusal would wait, and the socket keep 64 KiB of what follows.
+    if (socket.writableLength > 0) socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

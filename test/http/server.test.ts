@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { later, type Settle } from "../../src/http/reply.ts";
@@ -228,6 +228,32 @@ test(
     socket.resume();
     socket.write(CONNECT.join("\r\n"));
     await closed;
+  },
+);
+
+test(
+  "the connection of a CONNECT is closed when its client reads no answers",
+  IN_TIME,
+  async (t) => {
+    const sockets: Socket[] = [];
+    const { bound, close } = await listen(
+      ({ socket }, response) => {
+        sockets.push(socket);
+        response.end();
+        response.once("finish", () => {
+          while (socket.writableLength === 0) socket.write(Buffer.alloc(1 << 20)); // the system takes no more
+          client.write(CONNECT.join("\r\n"));
+        });
+      },
+      { host: "127.0.0.1", port: 0 },
+      () => "id",
+    );
+    t.after(close);
+    const client = connect(bound.port, "127.0.0.1").pause();
+    t.after(() => client.destroy());
+    client.on("error", () => {}); // the server resets it
+    client.write(["GET / HTTP/1.1", "Host: a", "", ""].join("\r\n"));
+    await until(() => sockets[0]?.destroyed === true);
   },
 );
 

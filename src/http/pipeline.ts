@@ -11,12 +11,15 @@ import { networkOf } from "../core/address.ts";
 import { FairShare, type Holding } from "../core/fair-share.ts";
 import { setImmediate } from "../core/timers.ts";
 import { cutOff } from "./cut-off.ts";
+import { hasTooManyHeaders } from "./request.ts";
 
 /** The last response of every connection; `undefined` before its first request. */
 export type Latest = Map<Duplex, ServerResponse | undefined>;
 
 /** A connection with more waiting requests is closed. Browsers do not pipeline; other clients send a few. */
 export const MAX_WAITING_REQUESTS = 64;
+/** The same for their headers together: Node makes an entry of each, which takes longer than the rest of a request. */
+export const MAX_WAITING_HEADERS = 1_000;
 /** The size of the waiting requests of all connections together. */
 export const MAX_WAITING_SIZE = 16 << 20;
 /** The memory of a request without its headers and its body. */
@@ -28,6 +31,7 @@ const MOST_READ_AHEAD = 64 * 1024;
 interface Line {
   readonly begins: (() => void)[];
   readonly holding: Holding<Duplex>;
+  headers: number;
 }
 
 /** The responses behind which another request waits on the same connection. */
@@ -38,6 +42,7 @@ const FOLLOWED = "followed";
  * Makes a function that wraps the listeners of a server, so that they get the requests of each connection one after the
  * other. When a connection is cut, the listeners also get the waiting requests: they count and log them, but do not carry
  * them out. When all waiting requests are too large together, the newest connection of the address with the most is cut.
+ * A request with too many headers is the last one of its connection; where it would have to wait, the connection is cut.
  *
  * @param isByAddress whether the peer is the client; see `Connections`
  */
@@ -49,7 +54,7 @@ export function inTurn(
   const shares = new FairShare<Duplex>();
   const lineOf = (socket: Duplex, address = ""): Line => {
     const holding = shares.hold([isByAddress ? networkOf(address) : ""], socket);
-    const line: Line = { begins: [], holding };
+    const line: Line = { begins: [], holding, headers: 0 };
     lines.set(socket, line);
     socket.once("close", () => {
       holding.close();
@@ -61,6 +66,10 @@ export function inTurn(
     const { socket } = request;
     const before = latest.get(socket);
     latest.set(socket, response);
+    if (before?.shouldKeepAlive === false) return cutOff(socket); // the one before was the last
+    // Node reads all headers of a request, and thousands of them take as long as fifty requests.
+    const isExcessive = hasTooManyHeaders(request.rawHeaders);
+    if (isExcessive) response.shouldKeepAlive = false;
     const begin = (): void => {
       noteBegun(socket);
       listener(request, response);
@@ -69,11 +78,16 @@ export function inTurn(
       return void (begunNow.has(socket) ? setImmediate(begin) : begin());
     }
 
-    const { begins, holding } = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
+    const line = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
+    const { begins, holding } = line;
     const size = sizeOf(request);
+    const headers = request.rawHeaders.length / 2;
     begins.push(begin);
+    line.headers += headers;
     if (
+      isExcessive ||
       begins.length > MAX_WAITING_REQUESTS ||
+      line.headers > MAX_WAITING_HEADERS ||
       !shares.makeRoom(holding, size, MAX_WAITING_SIZE, cutOff)
     ) {
       return cutOff(socket);
@@ -84,6 +98,7 @@ export function inTurn(
     before.once("finish", () => {
       setImmediate(() => {
         holding.set(holding.amount - size);
+        line.headers -= headers;
         begins.shift()?.();
       });
     });
@@ -102,12 +117,17 @@ function noteBegun(socket: Duplex): void {
   begunNow.add(socket);
 }
 
-/** The approximate memory of a waiting request, in bytes. */
-function sizeOf({ rawHeaders, headers, url = "" }: IncomingMessage): number {
-  const { "content-length": length, "transfer-encoding": transfer } = headers;
-  const body = transfer === undefined ? Number(length ?? 0) : MOST_READ_AHEAD;
-  const head = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
-  return REQUEST_BYTES + head + Math.min(body, MOST_READ_AHEAD);
+/** The approximate memory of a waiting request, in bytes. Reading `headers` would make Node sort all of them. */
+function sizeOf({ rawHeaders, url = "" }: IncomingMessage): number {
+  let size = REQUEST_BYTES + url.length;
+  let body = 0;
+  for (const [i, text] of rawHeaders.entries()) {
+    size += text.length;
+    if (i % 2 === 1) continue;
+    if (/^transfer-encoding$/i.test(text)) body = MOST_READ_AHEAD;
+    else if (/^content-length$/i.test(text)) body ||= Number(rawHeaders[i + 1]);
+  }
+  return size + Math.min(body, MOST_READ_AHEAD);
 }
 
 /**

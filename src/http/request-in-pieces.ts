@@ -1,6 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { setImmediate } from "../core/timers.ts";
-import { dropRest } from "./cut-off.ts";
+import { cutOff, dropRest } from "./cut-off.ts";
+import { hasTooManyHeaders } from "./request.ts";
 
 /** A piece of a body with fewer bytes is small. Clients that send a body while they make it send longer ones. */
 export const SMALL_PIECE_BYTES = 64;
@@ -30,7 +31,12 @@ export class RequestInPieces extends IncomingMessage {
 
   /** Takes the next piece of the body from the parser of Node; `null` is its end. */
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
-    if (piece === null) return super.push(piece, encoding);
+    if (piece === null) {
+      // As many trailers cost as much as as many headers, for which a request is refused.
+      if (!hasTooManyHeaders(this.rawTrailers)) return super.push(piece, encoding);
+      cutOff(this.socket);
+      return false;
+    }
     if (piece.length < SMALL_PIECE_BYTES && ++this.#small > MOST_SMALL_PIECES && this.#isInChunks) {
       dropRest(this.socket);
       // Node hands it to the server as it does errors of its parser.

@@ -12,6 +12,11 @@ import type { HeaderParameters } from "./route.ts";
  */
 export const MOST_HEADERS = 100;
 
+/** Whether a flat list of names and values has more headers, or trailers, than a request may have. */
+export function hasTooManyHeaders(raw: readonly string[]): boolean {
+  return raw.length > 2 * MOST_HEADERS;
+}
+
 /** The two halves of a request target; `search` has no `?`. */
 export interface Target {
   readonly path: string;
@@ -53,7 +58,7 @@ export function splitTarget(url: string): Target {
  * @throws TooManyHeaders, BadInput or Misdirected
  */
 export function checkHead(request: IncomingMessage, isAllowed?: HostRule): void {
-  if (request.rawHeaders.length > 2 * MOST_HEADERS)
+  if (hasTooManyHeaders(request.rawHeaders))
     throw new TooManyHeaders(`Headers: expected at most ${MOST_HEADERS}`);
   if (request.httpVersionMajor !== 1)
     throw new BadInput("HTTP version: expected HTTP/1.0 or HTTP/1.1");

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MAX_WAITING_REQUESTS, MAX_WAITING_SIZE } from "../../src/http/pipeline.ts";
+import {
+  MAX_WAITING_HEADERS,
+  MAX_WAITING_REQUESTS,
+  MAX_WAITING_SIZE,
+} from "../../src/http/pipeline.ts";
 import { later, type Settle } from "../../src/http/reply.ts";
+import { MOST_HEADERS } from "../../src/http/request.ts";
 import { MOST_SMALL_PIECES } from "../../src/http/request-in-pieces.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
@@ -120,6 +125,62 @@ for (const { name, bytes } of [
     );
   });
 }
+
+const MANY = "a:\r\n".repeat(MOST_HEADERS + 1);
+
+test("a request with too many headers is the last one of its connection", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open, summaries } = await serve(t, rows);
+  const single = open();
+  single.send(`GET /slow HTTP/1.1\r\nHost: a\r\n${MANY}\r\n`);
+  const refusal = await single.next();
+  assert.equal(refusal.status, 431);
+  assert.equal(refusal.headers.get("connection"), "close");
+  await single.ended();
+  const eager = open();
+  eager.send(`GET /slow HTTP/1.1\r\nHost: a\r\n${MANY}\r\n${GET}`);
+  await eager.ended();
+  await until(() => summaries.length === 2);
+  assert.equal(asked.length, 0);
+});
+
+for (const { name, bytes } of [
+  { name: "headers", bytes: `GET /slow HTTP/1.1\r\nHost: a\r\n${MANY}\r\n` },
+  {
+    name: "trailers",
+    bytes: `POST /slow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n${MANY}\r\n`,
+  },
+]) {
+  test(`a pipelined request with too many ${name} ends the connection`, async (t) => {
+    const { asked, rows } = slowRows();
+    const { open, summaries } = await serve(t, rows);
+    const eager = open();
+    eager.send(GET);
+    await until(() => asked.length === 1);
+    eager.send(bytes);
+    await eager.ended();
+    asked[0]?.settle(undefined, {});
+    await until(() => summaries.length === 2);
+    assert.deepEqual(new Set(summaries.map(({ status }) => status)), new Set([499]));
+  });
+}
+
+test("one header of waiting requests beyond the limit ends the connection", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const full = `GET /slow HTTP/1.1\r\nHost: a\r\n${"a:\r\n".repeat(MOST_HEADERS - 1)}\r\n`;
+  const count = MAX_WAITING_HEADERS / MOST_HEADERS;
+  const patient = open();
+  patient.send(GET, full.repeat(count));
+  for (let turn = 0; turn <= count; turn++) {
+    await until(() => asked.length > turn);
+    asked[turn]?.settle(undefined, {});
+    assert.equal((await patient.next()).status, 200);
+  }
+  const eager = open();
+  eager.send(GET, full.repeat(count), GET);
+  await eager.ended();
+});
 
 test("one pipelined request beyond the limit ends the connection", async (t) => {
   const { asked, rows } = slowRows();

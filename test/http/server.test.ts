@@ -110,16 +110,16 @@ test("the last of as many headers as are allowed is read, and one more is a 431"
     },
   });
   const others = (count: number) => Array.from({ length: count - 2 }, () => "a:");
-  const connection = open();
-  const send = (count: number) =>
-    connection.send("GET /alive HTTP/1.1", ...others(count), "Host: a", "X-API-Key: k", "", "");
-  send(MOST_HEADERS);
-  assert.equal((await connection.next()).status, 200);
   for (const count of [MOST_HEADERS + 1, 3_000]) {
+    const connection = open();
+    const send = (headers: number) =>
+      connection.send("GET /alive HTTP/1.1", ...others(headers), "Host: a", "X-API-Key: k", "", "");
+    send(MOST_HEADERS);
+    assert.equal((await connection.next()).status, 200);
     send(count);
     assert.equal((await connection.next()).status, 431);
   }
-  assert.deepEqual(seen, ["k"]);
+  assert.deepEqual(seen, ["k", "k"]);
 });
 
 test("a second Host is a 400 even after many other headers", async (t) => {

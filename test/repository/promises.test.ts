@@ -21,7 +21,11 @@ import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
 import { CONTAINER_BYTES } from "../../src/http/body-cost.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
-import { MAX_WAITING_REQUESTS, MAX_WAITING_SIZE } from "../../src/http/pipeline.ts";
+import {
+  MAX_WAITING_HEADERS,
+  MAX_WAITING_REQUESTS,
+  MAX_WAITING_SIZE,
+} from "../../src/http/pipeline.ts";
 import { LINES_A_MINUTE } from "../../src/http/request-log.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
 import { STALLED_MS } from "../../src/http/respond.ts";
@@ -72,7 +76,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 const said = [
   `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
   `labels of an organization's runtimes, together, with 32 characters more for each pair, and over files their names and other texts of more than ${FREE_LENGTH} characters; of reports through \`/api/public\` under \`REQUIRE_AUTH=true\` | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
-  `| request line and headers; headers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS} |`,
+  `| request line and headers; headers; trailers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS}; ${MOST_HEADERS} |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,
@@ -98,7 +102,7 @@ const said = [
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `for the database, each counted with ${EVENT_BYTES / KIB} KiB more | ${MOST_WAITING_BYTES / MIB} MiB, shared |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
-  `on all of them, in bytes | ${MAX_WAITING_REQUESTS}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
+  `on all connections, in bytes | ${MAX_WAITING_REQUESTS}, ${MAX_WAITING_HEADERS.toLocaleString("en")}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
   `| ${shared.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
   `| ${shared.MADE_AT_ONCE}; ${shared.SENT_AT_ONCE}; ${shared.SEARCHED_AT_ONCE}, half of them for one user; ${turns.SHORT_ANSWERS.atOnce} |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,

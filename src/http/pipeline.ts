@@ -10,7 +10,7 @@ import type { Duplex } from "node:stream";
 import { networkOf } from "../core/address.ts";
 import { FairShare, type Holding } from "../core/fair-share.ts";
 import { setImmediate } from "../core/timers.ts";
-import { cutOff } from "./cut-off.ts";
+import { cutOff, dropRest } from "./cut-off.ts";
 import { hasTooManyHeaders } from "./request.ts";
 
 /** The last response of every connection; `undefined` before its first request. */
@@ -65,8 +65,8 @@ export function inTurn(
   return (listener) => (request, response) => {
     const { socket } = request;
     const before = latest.get(socket);
+    if (before?.shouldKeepAlive === false) return dropRest(socket); // its answer is the last one of the connection
     latest.set(socket, response);
-    if (before?.shouldKeepAlive === false) return cutOff(socket); // the one before was the last
     // Node reads all headers of a request, and thousands of them take as long as fifty requests.
     const isExcessive = hasTooManyHeaders(request.rawHeaders);
     if (isExcessive) response.shouldKeepAlive = false;

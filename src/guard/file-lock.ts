@@ -13,15 +13,15 @@ export class FileLock {
     this.#path = path;
   }
 
-  /** Takes the lock; returns `undefined` if a living process has it. */
+  /** Takes the lock; returns `undefined` if a living process has it, or another process is taking it over. */
   static take(path: string, now: number): FileLock | undefined {
     for (let attempts = 0; attempts < 2; attempts++) {
       try {
         closeSync(openSync(path, "wx", 0o600));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-        if (isAlive(path, now)) return undefined;
-        rmSync(path, { force: true });
+        const state = stateOf(path, now);
+        if (state === "held" || (state === "left" && !removeLeft(path, now))) return undefined;
         continue;
       }
       try {
@@ -59,14 +59,38 @@ export class FileLock {
   }
 }
 
-function isAlive(path: string, now: number): boolean {
+/**
+ * Removes a lock that was left. Of several processes that found it, one may do so, and looks again first: the others
+ * would remove the lock that it has taken since. They are kept apart by a lock beside it, which can be left in turn.
+ *
+ * @returns whether the lock can be taken now, as far as this process knows
+ */
+function removeLeft(path: string, now: number): boolean {
+  const takeover = FileLock.take(`${path}.takeover`, now);
+  if (!takeover) return false;
   try {
-    if (Math.abs(now - statSync(path).mtimeMs) > STALE_MS) return false;
+    const state = stateOf(path, now);
+    if (state === "left") rmSync(path, { force: true });
+    return state !== "held";
+  } finally {
+    takeover.release();
+  }
+}
+
+/**
+ * Whether a lock is held by a living process, was left by a killed one, or has been released. A released lock is not
+ * removed: by then it could be that of the next process.
+ */
+function stateOf(path: string, now: number): "held" | "left" | "released" {
+  try {
+    if (Math.abs(now - statSync(path).mtimeMs) > STALE_MS) return "left";
     const holder = readRegular(path, MAX_LOCK_BYTES);
     // An empty lock is about to be written, or its disk is full.
     if (holder !== "") process.kill(Number(holder) || NaN, 0);
-    return true;
+    return "held";
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EPERM") return "held";
+    return code === "ENOENT" ? "released" : "left";
   }
 }

@@ -168,9 +168,8 @@ async function sendEvents(
   try {
     output.write(`retry: ${RETRY_MS}\nid: ${idOf(tail.start)}\n\n`);
     for await (const arrival of tail.arrivals(signal)) {
-      output.cork();
+      // Not corked: from Node 22 on, a response that is corked during a write of little never says `drain`.
       for (const part of blocks.of(arrival, idOf)) output.write(part);
-      output.uncork();
       if (output.writableLength < MAX_WAITING_BYTES) continue;
       ticksBehind = 0;
       await once(output, "drain", { signal }).catch(() => {}); // the stream may end during the wait

@@ -167,14 +167,19 @@ test("a stream ends after a while, between two events, so that credentials are c
   assert.ok(stream.response.complete);
 });
 
-test("a reader that falls behind in a burst and catches up gets all events", async (t) => {
-  const app = await serveAudit(t);
-  const stream = await follow(t, app);
-  await stream.block();
-  const commands = Array.from({ length: 300 }, (_, n) => `${n} ${"x".repeat(64 * KIB)}`);
-  for (const command of commands) await app.add({ command });
-  assert.deepEqual(await stream.commands(300), commands);
-});
+for (const { size, count } of [
+  { size: 2 * KIB, count: 8_000 },
+  { size: 64 * KIB, count: 300 },
+]) {
+  test(`a reader that falls behind in a burst of ${count} events and catches up gets all`, async (t) => {
+    const app = await serveAudit(t);
+    const stream = await follow(t, app);
+    await stream.block();
+    const commands = Array.from({ length: count }, (_, n) => `${n} ${"x".repeat(size)}`);
+    for (const command of commands) await app.add({ command });
+    assert.deepEqual(await stream.commands(count), commands);
+  });
+}
 
 test("a reader that does not read is disconnected", async (t) => {
   const app = await serveAudit(t, { keepAliveMs: 20 });

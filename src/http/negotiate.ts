@@ -1,8 +1,10 @@
 /**
  * Proactive content negotiation (RFC 9110 §12.5.1) between the two representations of the front page. The
- * field is read in one pass, so a hostile field takes only linear time. An element that breaks the grammar
- * is skipped, and the others still count.
+ * field is read in one pass, which takes linear time. An element that breaks the grammar is skipped, and the
+ * others still count.
  */
+
+import { isTooLong } from "./field-length.ts";
 
 /** One `Accept` element: a media range, its parameters, and its weight. */
 interface MediaRange {
@@ -24,11 +26,11 @@ const NO_FIT: Fit = { q: 0, specificity: -1 };
 
 /**
  * Whether a request prefers HTML to JSON: by a higher weight, or by an equal non-zero weight from a
- * range that names HTML more specifically. The default is JSON, even if there is no `Accept` field
- * or neither is acceptable.
+ * range that names HTML more specifically. The default is JSON, even if there is no `Accept` field,
+ * if it is too long, or if neither is acceptable.
  */
 export function prefersHtml(accept: string | undefined): boolean {
-  if (accept === undefined) return false;
+  if (accept === undefined || isTooLong(accept)) return false;
   const ranges = splitOutsideQuotes(accept, ",").flatMap((element) => parseRange(element) ?? []);
   const html = fitOf(ranges, "text", "html");
   const json = fitOf(ranges, "application", "json");

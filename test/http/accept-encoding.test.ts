@@ -27,3 +27,8 @@ for (const { accept, expected } of cases) {
     assert.equal(acceptsGzip(accept), expected);
   });
 }
+
+test("an Accept-Encoding that is too long to be read quickly counts as absent", () => {
+  assert.ok(acceptsGzip(`${"a,".repeat(500)}gzip`));
+  assert.ok(!acceptsGzip(`${"a,".repeat(512)}gzip`));
+});

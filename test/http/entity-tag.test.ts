@@ -16,3 +16,8 @@ test("If-None-Match is a list, a star, or one tag, compared weakly", () => {
     assert.ok(!isCurrent(field, '"t"'), field);
   }
 });
+
+test("an If-None-Match that is too long to be read quickly counts as absent", () => {
+  assert.ok(isCurrent(`${'"a",'.repeat(250)}"t"`, '"t"'));
+  assert.ok(!isCurrent(`${'"a",'.repeat(256)}"t"`, '"t"'));
+});

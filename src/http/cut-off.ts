@@ -2,9 +2,10 @@ import type { Duplex } from "node:stream";
 
 type Parser = Record<string, unknown>;
 
-/** The functions of Node's parser that it calls for the head of a request, and for a piece of a body. */
+/** The property by which Node's parser hands over the head of a request. */
 const HEAD = "onIncoming";
-const BODY = "parserOnBody";
+/** The functions that the parser calls for headers, for a head that has ended, and for a piece of a body. */
+const CALLED = new Set<unknown>(["parserOnHeaders", "parserOnHeadersComplete", "parserOnBody"]);
 
 /** Closes a connection, and makes Node drop what it has read from it. */
 export function cutOff(socket: Duplex): void {
@@ -21,15 +22,11 @@ export function cutOff(socket: Duplex): void {
 export function dropRest(socket: Duplex): void {
   const { parser } = socket as { readonly parser?: Parser | null };
   if (typeof parser?.[HEAD] === "function") parser[HEAD] = () => 0; // 0: read on
-  const name = Object.keys(parser ?? {}).find((key) => nameOf(parser?.[key]) === BODY);
-  if (parser && name !== undefined) {
-    const body = parser[name];
-    parser[name] = undefined;
-    // Node uses the parser again, and sets only the other function anew.
-    socket.once("close", () => (parser[name] = body));
+  if (!parser) return;
+  for (const [key, called] of Object.entries(parser)) {
+    if (typeof called !== "function" || !CALLED.has(called.name)) continue;
+    parser[key] = undefined; // without it the parser makes no objects
+    // Node uses the parser again, and sets only `onIncoming` anew.
+    socket.once("close", () => (parser[key] = called));
   }
-}
-
-function nameOf(value: unknown): string | undefined {
-  return typeof value === "function" ? value.name : undefined;
 }

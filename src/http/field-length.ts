@@ -1,5 +1,5 @@
 /**
- * The most characters of a header field that is read as a list: `Accept`, `Accept-Encoding`, `If-None-Match`. A longer one
+ * The most characters of a header field that is read as a list: `Accept` or `Accept-Encoding`. A longer one
  * counts as absent, and the answer is right without it. A field of 16 KiB has up to 15,000 elements, which take 2 to 7 ms:
  * a hundred connections that sent such requests ahead held up new connections for seconds. Browsers send 200 characters.
  */

@@ -17,7 +17,7 @@ test("If-None-Match is a list, a star, or one tag, compared weakly", () => {
   }
 });
 
-test("an If-None-Match that is too long to be read quickly counts as absent", () => {
-  assert.ok(isCurrent(`${'"a",'.repeat(250)}"t"`, '"t"'));
-  assert.ok(!isCurrent(`${'"a",'.repeat(256)}"t"`, '"t"'));
+test("a tag is found in a list of any length", () => {
+  assert.ok(isCurrent(`${'"a",'.repeat(4_000)}"t"`, '"t"'));
+  assert.ok(!isCurrent('"a",'.repeat(4_000), '"t"'));
 });

@@ -130,17 +130,15 @@ const MANY = "a:\r\n".repeat(MOST_HEADERS + 1);
 
 test("a request with too many headers is the last one of its connection", async (t) => {
   const { asked, rows } = slowRows();
-  const { open, summaries } = await serve(t, rows);
-  const single = open();
-  single.send(`GET /slow HTTP/1.1\r\nHost: a\r\n${MANY}\r\n`);
-  const refusal = await single.next();
-  assert.equal(refusal.status, 431);
-  assert.equal(refusal.headers.get("connection"), "close");
-  await single.ended();
-  const eager = open();
-  eager.send(`GET /slow HTTP/1.1\r\nHost: a\r\n${MANY}\r\n${GET}`);
-  await eager.ended();
-  await until(() => summaries.length === 2);
+  const { open } = await serve(t, rows);
+  for (const behind of ["", GET]) {
+    const connection = open();
+    connection.send(`GET /slow HTTP/1.1\r\nHost: a\r\n${MANY}\r\n${behind}`);
+    const refusal = await connection.next();
+    assert.equal(refusal.status, 431);
+    assert.equal(refusal.headers.get("connection"), "close");
+    await connection.ended();
+  }
   assert.equal(asked.length, 0);
 });
 
@@ -160,8 +158,10 @@ for (const { name, bytes } of [
     eager.send(bytes);
     await eager.ended();
     asked[0]?.settle(undefined, {});
-    await until(() => summaries.length === 2);
-    assert.deepEqual(new Set(summaries.map(({ status }) => status)), new Set([499]));
+    // From Node 22 on, Node itself refuses the second request, which then is not recorded.
+    await until(() => summaries.length > 0);
+    assert.ok(summaries.every(({ status }) => status === 499));
+    assert.equal(asked.length, 1);
   });
 }
 

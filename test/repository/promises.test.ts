@@ -21,6 +21,7 @@ import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
 import { CONTAINER_BYTES } from "../../src/http/body-cost.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
+import { MOST_LIST_CHARACTERS } from "../../src/http/field-length.ts";
 import {
   MAX_WAITING_HEADERS,
   MAX_WAITING_REQUESTS,
@@ -77,6 +78,7 @@ const said = [
   `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
   `labels of an organization's runtimes, together, with 32 characters more for each pair, and over files their names and other texts of more than ${FREE_LENGTH} characters; of reports through \`/api/public\` under \`REQUIRE_AUTH=true\` | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
   `| request line and headers; headers; trailers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS}; ${MOST_HEADERS} |`,
+  `| \`Accept\`; \`Accept-Encoding\` | ${grouped(MOST_LIST_CHARACTERS)} characters each |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,

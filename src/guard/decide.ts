@@ -1,7 +1,7 @@
 /** Decides an attempt by the policy on this machine, and makes the event that reports it. */
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type Verdict } from "../policies/evaluate.ts";
-import { GUARD_VERSION } from "../policies/reported-command.ts";
+import { GUARD_VERSION, SEVERAL } from "../policies/reported-command.ts";
 import type { PolicyDocument } from "../policies/rules.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
 import type { Attempt } from "./attempt.ts";
@@ -150,7 +150,7 @@ function eventOf(
 
 /** A text and those that may count in its place: each of them was decided. */
 function reported(text: string | undefined, others: readonly string[] = []): string | undefined {
-  return text === undefined ? undefined : [text, ...others].join("\n");
+  return text === undefined ? undefined : [text, ...others].join(SEVERAL);
 }
 
 /** The event's id. A repeated report of the same tool use gets the same id, so that the service stores it once. */

@@ -12,7 +12,7 @@ export function byNoRule(command: string | undefined): string {
   return command === undefined ? "since no rule applies to it" : "by the default";
 }
 
-/** Between the resources of a tool that may act on each of them. */
+/** Between the commands, or the resources, of a tool that may take each of them. */
 export const SEVERAL = "\n";
 /** The most resources of an event that are told apart; a tool has one to three of them. */
 const MOST_RESOURCES = 16;

@@ -85,7 +85,8 @@ browserTest(
     await visited.checkUnbroken();
     await dialog.getByRole("button", { name: "Forget" }).click();
     await page.getByText("No runtimes yet").waitFor();
-    await dialog.waitFor({ state: "detached" });
+    // It closes at once and is removed, and the focus set, in the next frame. By its role it would only be found while open.
+    await page.locator("dialog").waitFor({ state: "detached" });
     // The row with the pressed button is gone.
     assert.equal(await page.evaluate("document.activeElement.id"), "content");
     assert.deepEqual((await own.get("/api/public/fleet")).body.runtimes, []);

@@ -38,7 +38,7 @@ const FAULTS: ReadonlyMap<string, Fault> = new Map([
 
 /**
  * A sentence about an error of a file operation, with the place, the system's code and the way out;
- * `undefined` for every other error.
+ * `undefined` for every other error. A full disk is described even if its place is not known.
  *
  * @param place the path to name instead of the error's path; errors of open files have no path
  */
@@ -47,8 +47,8 @@ export function describeDiskFault(error: unknown, place?: string): string | unde
   const { code = "", path, address } = error as NodeJS.ErrnoException & { address?: string };
   const fault = FAULTS.get(code);
   const where = place ?? path ?? address; // the address of a socket is a path, too
-  if (fault === undefined || where === undefined) return undefined;
-  return `"${where}" ${fault.what} (${code}): ${fault.wayOut}`;
+  if (fault === undefined || (where === undefined && fault !== FULL)) return undefined;
+  return `${where === undefined ? "A file" : `"${where}"`} ${fault.what} (${code}): ${fault.wayOut}`;
 }
 
 /** Turns the error of a file operation into a sentence about `place`; returns every other error unchanged. */

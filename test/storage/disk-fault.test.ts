@@ -30,6 +30,11 @@ for (const [code, said] of [
   });
 }
 
+test("a full disk is reported although the error of an open file names no place", () => {
+  const said = "A file cannot be written, there is no space left (ENOSPC): free some space";
+  assert.ok(describeDiskFault(systemError("ENOSPC"))?.startsWith(said));
+});
+
 test("an error that is not about a file keeps its text", () => {
   const other = new Error("Something else");
   for (const error of [other, "text", undefined, systemError("EACCES"), systemError("EODD")]) {

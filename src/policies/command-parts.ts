@@ -179,7 +179,9 @@ class Splitter {
       } else {
         const rest = { words: inner.words, assignments: inner.assignments ?? NONE, inputs };
         const isUnsure = isDoubtful ?? inner.isUnclear;
-        this.unwrap(isUnsure ? { ...rest, isDoubtful: true } : rest, level + 1);
+        if (inner.isAgain) this.#work.spend(PIECE_STEPS);
+        const nextLevel = inner.isAgain ? level : level + 1;
+        this.unwrap(isUnsure ? { ...rest, isDoubtful: true } : rest, nextLevel);
       }
     }
   }

@@ -9,7 +9,12 @@ interface Certainty {
 /** A command inside another one. */
 export type Inner = Certainty &
   (
-    | { readonly words: readonly Word[]; readonly assignments?: readonly Word[] }
+    | {
+        readonly words: readonly Word[];
+        readonly assignments?: readonly Word[];
+        /** Whether this is the program itself with the rest of its arguments. */
+        readonly isAgain?: true;
+      }
     | {
         readonly script: string;
         /** Whether any POSIX shell may read the text, which reads some of Bash's operators otherwise. */
@@ -57,6 +62,7 @@ export function commandAfter(settings: Arguments) {
   const { operands = [], assigns = false } = settings;
   return (words: readonly Word[]): readonly Inner[] => {
     let { at, isUnclear } = optionsOf(words, settings);
+    let next = at + 1;
     for (const operand of operands) {
       const word = words[at++];
       isUnclear ||= word === undefined || isUncertain(word) || !operand.test(word.value);
@@ -69,8 +75,14 @@ export function commandAfter(settings: Arguments) {
         isUnclear ||= isUncertain(word) || assignmentIn(word.value) === undefined;
         assignments.push(word);
       }
+      // `sudo` reads options behind assignments too.
+      if (assignments.length > 0 && words[at]?.value.startsWith("-")) {
+        isUnclear = true;
+        next = at;
+      }
     }
-    return innersAt(words, at, isUnclear, assignments);
+    const inners = innersAt(words, at, isUnclear, assignments);
+    return isUnclear ? [...inners, ...again(words, next, operands.length > 0)] : inners;
   };
 }
 
@@ -84,6 +96,18 @@ export function innersAt(
   if (at >= words.length) return isUnclear ? [{ words: [], isUnclear }] : [];
   const first = { words: words.slice(at), assignments, isUnclear };
   return isUnclear ? [first, { words: words.slice(at + 1), isUnclear }] : [first];
+}
+
+/**
+ * The program once more, with the arguments from a position on. Behind the value of an unknown option there may be more
+ * options, operands and assignments in front of the command.
+ *
+ * @param hasOperands whether the program has operands; otherwise a command right behind the value is known already
+ */
+export function again(words: readonly Word[], next: number, hasOperands = false): readonly Inner[] {
+  if (next >= words.length) return [];
+  if (!hasOperands && !/^-|=/.test(words[next]?.value ?? "")) return [];
+  return [{ words: [...words.slice(0, 1), ...words.slice(next)], isUnclear: true, isAgain: true }];
 }
 
 /** The text that some words make together. */
@@ -100,6 +124,7 @@ export function scriptOf(
 export function scriptAfter(settings: Arguments) {
   return (words: readonly Word[]) => {
     const { at, isUnclear } = optionsOf(words, settings);
-    return scriptOf(words.slice(at), { isPosix: true, isUnclear });
+    const script = scriptOf(words.slice(at), { isPosix: true, isUnclear });
+    return isUnclear ? [...script, ...again(words, at + 1)] : script;
   };
 }

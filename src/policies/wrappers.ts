@@ -13,6 +13,7 @@ import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
 import { isPattern, isUncertain, plainWord, type Word } from "./shell-command.ts";
 import {
+  again,
   type Arguments,
   commandAfter,
   type Inner,
@@ -113,7 +114,7 @@ const watchText = scriptAfter(WATCH);
 function watchCommand(words: readonly Word[]): readonly Inner[] {
   const { at } = optionsOf(words, WATCH);
   const isRun = words.slice(1, at).some(({ value }) => /^-[a-z]*x|^--exec$/.test(value));
-  return isRun ? innersAt(words, at, true) : watchText(words);
+  return isRun ? [...innersAt(words, at, true), ...again(words, at + 1)] : watchText(words);
 }
 
 const ENV: Arguments = {
@@ -174,7 +175,8 @@ function xargsCommand(words: readonly Word[]): readonly Inner[] {
   const isSecond = options.slice(index + 1).some(isMark);
   const isHidden = mark !== undefined && (isSecond || !/^[^\w\s./-]+$/.test(mark));
   const own = words.slice(at).map((word) => withMark(word, mark));
-  return innersAt([...own, MORE], 0, isUnclear || isHidden);
+  const inners = innersAt([...own, MORE], 0, isUnclear || isHidden);
+  return isUnclear ? [...inners, ...again(words, at + 1)] : inners;
 }
 
 function withMark(word: Word, mark: string | undefined): Word {

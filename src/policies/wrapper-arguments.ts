@@ -128,3 +128,8 @@ export function scriptAfter(settings: Arguments) {
     return isUnclear ? [...script, ...again(words, at + 1)] : script;
   };
 }
+
+/** The texts on the input of a shell. Their commands may read parts of them, after which it finds others in the rest. */
+export function scriptsIn(inputs: readonly string[], isPosix: boolean): readonly Inner[] {
+  return inputs.map((script) => ({ script, isPosix, isUnclear: true }));
+}

@@ -11,7 +11,8 @@ import {
 } from "./guarded-command.ts";
 import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
-import { isPattern, isUncertain, plainWord, type Word } from "./shell-command.ts";
+import { isPattern, isUncertain, type Word } from "./shell-command.ts";
+import { doasCommand, suCommand, sudoCommand } from "./user-wrappers.ts";
 import {
   again,
   type Arguments,
@@ -21,6 +22,7 @@ import {
   optionsOf,
   scriptAfter,
   scriptOf,
+  scriptsIn,
 } from "./wrapper-arguments.ts";
 
 interface Wrapper {
@@ -42,16 +44,8 @@ const OTHER = { isPosix: false, isOther: true };
 
 /** The wrappers by name. */
 export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
-  [
-    "sudo",
-    acts({
-      alone:
-        /^-[nEHkSb]+$|^--(?:non-interactive|preserve-env|set-home|stdin|background)$|^--(?:user|group)=\w+$/,
-      valued: /^-[nEHkSb]*[ugp]$|^--(?:user|group|prompt)$/,
-      assigns: true,
-    }),
-  ],
-  ["doas", acts({ alone: /^-n$/, valued: /^-u$/ })],
+  ["sudo", { acts: true, innersOf: sudoCommand }],
+  ["doas", { acts: true, innersOf: doasCommand }],
   ["su", { acts: true, innersOf: suCommand }],
   ["find", { acts: true, innersOf: findActions }],
   ["trap", { acts: true, innersOf: trapAction }],
@@ -184,20 +178,6 @@ function withMark(word: Word, mark: string | undefined): Word {
   return { ...word, bare: (word.bare ?? word.value).replaceAll(mark, "") };
 }
 
-const SU_COMMAND = /^(?:-[a-z]*?c|--(?:c|se)[a-z-]*=?)/;
-
-function suCommand(words: readonly Word[]): readonly Inner[] {
-  const at = words.findIndex(({ value }) => SU_COMMAND.test(value));
-  const [option, ...others] = words.filter(
-    ({ value }) => value.startsWith("-") && !/^-l?$|^--login$/.test(value),
-  );
-  const isKnown = others.length === 0 && (!option || /^-c$|^--command$/.test(option.value));
-  const isUnclear = !isKnown || words.slice(1).some(isUncertain);
-  const attached = words[at]?.value.replace(SU_COMMAND, "");
-  const script = attached ? [plainWord(attached)] : words.slice(at + 1, at + 2);
-  return scriptOf(at === -1 ? [] : script, { isPosix: true, isUnclear });
-}
-
 /** `trap ACTION SIGNAL…` sets an action. With one argument, or with `-`, it only removes or lists them. */
 function trapAction(words: readonly Word[]): readonly Inner[] {
   // A shell could make an action and a signal of one word.
@@ -274,7 +254,6 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
     }
     isUnclear ||= isOther || (readsText && readsInput); // `dash` reads both
     if (readsText) return scriptOf(words.slice(at, at + 1), { isPosix, isUnclear });
-    // Commands of such a script may read parts of it, after which the shell finds other commands in the rest.
-    return inputs.map((script) => ({ script, isPosix, isUnclear: true }));
+    return scriptsIn(inputs, isPosix);
   };
 }

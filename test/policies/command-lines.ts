@@ -161,6 +161,13 @@ export const EVASIONS: readonly string[] = [
   "timeout --unknown 1 -k 3 5 git push",
   "chroot --userspec a:b --groups c /mnt git push",
   "watch -q 3 -n 2 git push",
+  // Shells of other users read their input.
+  "su - deploy <<'EOF'\ngit push\nEOF",
+  "sudo su deploy <<< 'git push'",
+  "sudo -i <<'EOF'\ngit push\nEOF",
+  "sudo -iu deploy <<'EOF'\ngit push\nEOF",
+  "sudo -u deploy --shell <<< 'git push'",
+  "doas -su deploy <<< 'git push'",
   "find . -name x -exec git push ;",
   "find . -exec git push {} +",
   "bash -c 'git push'",

@@ -1,9 +1,11 @@
-/** Secrets among the arguments of functions, in code that a command runs. */
+/** Secrets in code that a command runs or writes: among the arguments of functions, and in declarations. */
 import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
 import { isSecretName, isSecretValue } from "./values.ts";
 
 const STRING = String.raw`\\?["'][^"'\n]{0,120}["']\s{0,4},\s{0,4}`;
 const NAME = String.raw`(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?)`;
+/** The type of a constant, as in `&'static str`, `Final[str]`, `string | undefined` and `String?`. */
+const TYPE = String.raw`&?(?:'\w{1,20}\s)?[A-Za-z_][\w.]{0,40}(?:[[<][^\]>\n"'=]{0,60}[\]>])?\??(?:\s?\|\s?[A-Za-z]{1,20}){0,3}`;
 const QUOTED = String.raw`(?:"(?<double>[^"\\\n]{1,512})|'(?<single>[^'\n]{1,512}))`;
 
 export const CALL_RULES: readonly RedactionRule[] = [
@@ -29,17 +31,21 @@ export const CALL_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "connect-password",
-    ["connect(", "pdo("],
-    String.raw`(?:connect|pdo)\(\s{0,4}(?:${STRING}){2}(?=["'])`,
-    ["new PDO('mysql:host=h','ada','hunter2')", `DBI->connect("dbi:mysql:x", "ada", "hunter2")`],
-    ["connect('h', 'ada')", "connect('h', 'ada', $p)"],
+    ["connect(", "pdo(", "user("],
+    String.raw`(?:connect|pdo|(?<=create_?(?:super)?)user)\(\s{0,4}(?:${STRING}){2}(?=["'])`,
+    [
+      "User.objects.create_superuser('ada', 'ada@example.com', 'hunter2')",
+      "new PDO('mysql:host=h','ada','hunter2')",
+      `DBI->connect("dbi:mysql:x", "ada", "hunter2")`,
+    ],
+    ["connect('h', 'ada')", "connect('h', 'ada', $p)", "create_user('ada', 'a@b.c', password)"],
     QUOTED,
   ),
   {
     id: "named-argument",
     keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
     pattern: new RegExp(
-      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|(?<!(?<!\w)(?:in|out))put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
+      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|default|define|(?<!(?<!\w)(?:in|out))put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -50,11 +56,64 @@ export const CALL_RULES: readonly RedactionRule[] = [
       "headers.set('X-Api-Key', 'hunter2')",
       "core.setOutput('token', 'hunter2')",
       "page.fill_input('password', 'hunter2')",
+      "define('DB_PASSWORD', 'hunter2');",
     ],
     ignores: [
       `os.Setenv("API_KEY", key)`,
       "select('password', 'email')",
       'Input("Password", "Repeat")',
+    ],
+  },
+  valueAt(
+    "set-password",
+    ["password("],
+    String.raw`(?<=set_?)password\(\s{0,4}(?=\\?["'])`,
+    ["user.set_password('hunter2')", `user.setPassword("hunter2")`],
+    ["user.set_password(password)", "user.setPassword('')"],
+  ),
+  {
+    id: "typed-value",
+    keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
+    pattern: new RegExp(
+      String.raw`${NAME}(?<=(?<![\w-])(?<name>[\w.-]{1,80}))(?:\s{0,4}:(?:\s{0,4}${TYPE}\s{0,4})?=|\s{1,4}string\s{0,4}=|\s{0,4}\{\s?get;[^}\n"]{0,40}\}\s{0,4}=)\s{0,4}b?(?=\\?["'])${VALUE}`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: [
+      "export const apiKey: string = 'hunter2';",
+      `echo 'API_KEY: Final[str] = "hunter2"' >> f.py`,
+      `pub const TOKEN: &'static str = "hunter2";`,
+      `apiKey := "hunter2"`,
+      `var apiKey string = "hunter2"`,
+      `var token: String? = "hunter2"`,
+      String.raw`echo "let password: string | undefined = \"hunter2\""`,
+      `public string Password { get; set; } = "hunter2";`,
+    ],
+    ignores: [
+      "const apiKey: string = process.env.API_KEY",
+      "const sortKey: string = 'name'",
+      `token: string = ""`,
+      "const tokens: string[] = ['a']",
+      'apiKey := os.Getenv("API_KEY")',
+    ],
+  },
+  {
+    id: "default-of-variable",
+    keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
+    pattern: new RegExp(
+      String.raw`${NAME}(?<=variable\s{1,4}\\?"(?<name>[\w-]{1,80}))\\?"\s{0,4}\{[^{}]{0,300}?\sdefault\s{0,20}=\s{0,4}(?=\\?")${VALUE}`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: [
+      `variable "db_password" { default = "hunter2" }`,
+      'variable "api_token" {\n  type    = string\n  default = "hunter2"\n}',
+    ],
+    ignores: [
+      'variable "db_password" {\n  type = string\n}\nvariable "x" {\n  default = "a"\n}',
+      'variable "sort_key" { default = "name" }',
     ],
   },
   {

@@ -11,7 +11,7 @@ import {
 } from "./guarded-command.ts";
 import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
-import { isPattern, isUncertain, type Word } from "./shell-command.ts";
+import { isPattern, isUncertain, plainWord, type Word } from "./shell-command.ts";
 import { doasCommand, suCommand, sudoCommand } from "./user-wrappers.ts";
 import {
   again,
@@ -118,6 +118,7 @@ const ENV: Arguments = {
 };
 const SPLIT_STRING = /^-(?:[iv0]*S|-s[a-z-]*=?)/;
 const envArguments = commandAfter(ENV);
+const ENV_WORD = plainWord("env");
 
 /** Bash without a `PATH` looks for programs in the current directory too, and other variables may be there to protect. */
 function envCommand(words: readonly Word[]): readonly Inner[] {
@@ -132,7 +133,10 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
       );
       // Only the first word is split, so the others keep their quotes. It is no text of a shell.
       const script = more.map((word) => ({ ...word, value: word.raw }));
-      return scriptOf(text ? [text, ...script] : [], { isUnclear: true });
+      if (!text) return scriptOf([], { isUnclear: true });
+      // Its words may be options of `env` too, and a line feed only separates them.
+      const split = { ...text, value: text.value.replaceAll("\n", " ") };
+      return scriptOf([ENV_WORD, split, ...script], { isUnclear: true });
     }
     if (!isOption && !value.includes("=")) break;
   }

@@ -161,6 +161,10 @@ export const EVASIONS: readonly string[] = [
   "timeout --unknown 1 -k 3 5 git push",
   "chroot --userspec a:b --groups c /mnt git push",
   "watch -q 3 -n 2 git push",
+  "env -S '-C /srv git push'",
+  "env -S 'CI=1 -- git push'",
+  "env -S -- git push",
+  "env -S 'git\npush'",
   // Shells of other users read their input.
   "su - deploy <<'EOF'\ngit push\nEOF",
   "sudo su deploy <<< 'git push'",

@@ -102,11 +102,11 @@ export function innersAt(
  * The program once more, with the arguments from a position on. Behind the value of an unknown option there may be more
  * options, operands and assignments in front of the command.
  *
- * @param hasOperands whether the program has operands; otherwise a command right behind the value is known already
+ * @param isRead whether a command right behind the value must be read again; otherwise it is known already
  */
-export function again(words: readonly Word[], next: number, hasOperands = false): readonly Inner[] {
+export function again(words: readonly Word[], next: number, isRead = false): readonly Inner[] {
   if (next >= words.length) return [];
-  if (!hasOperands && !/^-|=/.test(words[next]?.value ?? "")) return [];
+  if (!isRead && !/^-|=/.test(words[next]?.value ?? "")) return [];
   return [{ words: [...words.slice(0, 1), ...words.slice(next)], isUnclear: true, isAgain: true }];
 }
 
@@ -125,7 +125,7 @@ export function scriptAfter(settings: Arguments) {
   return (words: readonly Word[]) => {
     const { at, isUnclear } = optionsOf(words, settings);
     const script = scriptOf(words.slice(at), { isPosix: true, isUnclear });
-    return isUnclear ? [...script, ...again(words, at + 1)] : script;
+    return isUnclear ? [...script, ...again(words, at + 1, true)] : script;
   };
 }
 

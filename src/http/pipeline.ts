@@ -20,6 +20,8 @@ export type Latest = Map<Duplex, ServerResponse | undefined>;
 export const MAX_WAITING_REQUESTS = 64;
 /** The same for their headers together: Node makes an entry of each, which takes longer than the rest of a request. */
 export const MAX_WAITING_HEADERS = 1_000;
+/** The waiting requests of all connections that begin in one turn of the event loop. */
+export const BEGIN_IN_A_TURN = 8;
 /** The size of the waiting requests of all connections together. */
 export const MAX_WAITING_SIZE = 16 << 20;
 /** The memory of a request without its headers and its body. */
@@ -75,7 +77,7 @@ export function inTurn(
       listener(request, response);
     };
     if (!before || before.writableFinished) {
-      return void (begunNow.has(socket) ? setImmediate(begin) : begin());
+      return void (begunNow.has(socket) ? beginInTurn(begin) : begin());
     }
 
     const line = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
@@ -96,7 +98,7 @@ export function inTurn(
     followed.add(before);
     before.emit(FOLLOWED);
     before.once("finish", () => {
-      setImmediate(() => {
+      beginInTurn(() => {
         holding.set(holding.amount - size);
         line.headers -= headers;
         begins.shift()?.();
@@ -115,6 +117,28 @@ const begunNow = new Set<Duplex>();
 function noteBegun(socket: Duplex): void {
   if (begunNow.size === 0) setImmediate(() => begunNow.clear());
   begunNow.add(socket);
+}
+
+/** The requests that begin in the next turns of the event loop, in their order: at most one of each connection. */
+const due = new Set<() => void>();
+
+/**
+ * Begins a request that was sent ahead in a later turn, a few in each. Node accepts one connection in a turn: with a
+ * request of each of 120 connections in every turn, new connections waited for a second.
+ */
+function beginInTurn(begin: () => void): void {
+  if (due.size === 0) setImmediate(beginDue);
+  due.add(begin);
+}
+
+function beginDue(): void {
+  let left = BEGIN_IN_A_TURN;
+  for (const begin of due) {
+    if (left-- === 0) break;
+    due.delete(begin);
+    begin();
+  }
+  if (due.size > 0) setImmediate(beginDue);
 }
 
 /** The approximate memory of a waiting request, in bytes. Reading `headers` would make Node sort all of them. */

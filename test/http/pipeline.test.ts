@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  BEGIN_IN_A_TURN,
   MAX_WAITING_HEADERS,
   MAX_WAITING_REQUESTS,
   MAX_WAITING_SIZE,
@@ -86,6 +87,28 @@ for (const { name, length } of [
     assert.equal(new Set(begunIn).size, 16);
   });
 }
+
+test("of requests that many connections sent ahead, a few begin in each turn of the event loop", async (t) => {
+  let turn = 0;
+  const begunIn: number[] = [];
+  const row = route({
+    ...common,
+    method: "GET",
+    path: "/{which}",
+    replies: { 200: free },
+    handle: ({ params }) => ({ begun: params.which === "ahead" && begunIn.push(turn) }),
+  });
+  const { open } = await serve(t, [row]);
+  const [first = "", ahead = ""] = ["first", "ahead"].map(
+    (which) => `GET /${which} HTTP/1.1\r\nHost: a\r\n\r\n`,
+  );
+  const connections = Array.from({ length: 4 * BEGIN_IN_A_TURN }, () => open());
+  for (const connection of connections) connection.send(first);
+  for (const connection of connections) await connection.next();
+  for (const connection of connections) connection.send(first + ahead.repeat(2));
+  await until(() => ++turn > 0 && begunIn.length === 2 * connections.length);
+  for (const [i, at] of begunIn.entries()) assert.notEqual(at, begunIn[i + BEGIN_IN_A_TURN]);
+});
 
 test("a pipelined body that arrives after its headers is read in its turn", async (t) => {
   const { asked, rows } = slowRows();

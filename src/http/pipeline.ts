@@ -18,7 +18,7 @@ export type Latest = Map<Duplex, ServerResponse | undefined>;
 
 /** A connection with more waiting requests is closed. Browsers do not pipeline; other clients send a few. */
 export const MAX_WAITING_REQUESTS = 64;
-/** The same for their headers together: Node makes an entry of each, which takes longer than the rest of a request. */
+/** The same for their headers and trailers together: Node makes an entry of each, which takes longer than the rest. */
 export const MAX_WAITING_HEADERS = 1_000;
 /** The waiting requests of all connections that begin in one turn of the event loop. */
 export const BEGIN_IN_A_TURN = 8;
@@ -83,7 +83,7 @@ export function inTurn(
     const line = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
     const { begins, holding } = line;
     const size = sizeOf(request);
-    const headers = request.rawHeaders.length / 2;
+    const headers = (request.rawHeaders.length + before.req.rawTrailers.length) / 2;
     begins.push(begin);
     line.headers += headers;
     if (

@@ -205,6 +205,24 @@ test("one header of waiting requests beyond the limit ends the connection", asyn
   await eager.ended();
 });
 
+test("the trailers of the requests before count with the headers of waiting requests", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const head = "GET /slow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
+  const full = `${head}${"a:\r\n".repeat(MOST_HEADERS - 2)}\r\n`; // with its two headers 100
+  const count = MAX_WAITING_HEADERS / MOST_HEADERS;
+  const patient = open();
+  patient.send(full.repeat(count));
+  for (let turn = 0; turn < count; turn++) {
+    await until(() => asked.length > turn);
+    asked[turn]?.settle(undefined, {});
+    assert.equal((await patient.next()).status, 200);
+  }
+  const eager = open();
+  eager.send(full.repeat(count + 2));
+  await eager.ended();
+});
+
 test("one pipelined request beyond the limit ends the connection", async (t) => {
   const { asked, rows } = slowRows();
   const { open, requests, summaries } = await serve(t, rows);

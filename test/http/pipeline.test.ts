@@ -297,6 +297,18 @@ test("requests that wait when their connection is cut are recorded as 499, and n
   );
 });
 
+test("waiting requests of a client that has left take no error each, and no look-up of a long path", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open, requests, summaries } = await serve(t, rows);
+  const connection = open();
+  connection.send(GET + GET.repeat(2) + GET.replace("/slow", `/${"%41".repeat(5_000)}`));
+  await until(() => asked.length === 1);
+  connection.socket.destroy();
+  await until(() => summaries.length === 3);
+  assert.equal(new Set(summaries.map(({ error }) => error)).size, 1);
+  assert.ok(requests.every(({ errored }) => errored === null));
+});
+
 test("beyond the size of all waiting requests, those of the address with the most are cut", async (t) => {
   const { asked, rows } = slowRows();
   const { open } = await serve(t, rows);

@@ -3,6 +3,7 @@
  * credentials. A request from an origin that is not allowed is answered without these headers, and
  * the browser keeps the response from the page.
  */
+import { MOST_OF_A_HOST } from "../core/host-name.ts";
 
 /** Decides whether a page of this origin may read responses. */
 export type OriginRule = (origin: string) => boolean;
@@ -19,7 +20,9 @@ const MAX_AGE_SECONDS = "600";
 export function originRule(configured: readonly string[], pagesDev: "on" | "off"): OriginRule {
   if (configured.includes("*")) return () => true;
   const exact = new Set(configured);
-  return (origin) => exact.has(origin) || (pagesDev === "on" && PAGES_DEV.test(origin));
+  const isPagesDev = (origin: string): boolean =>
+    pagesDev === "on" && origin.length <= MOST_OF_A_HOST && PAGES_DEV.test(origin);
+  return (origin) => exact.has(origin) || isPagesDev(origin);
 }
 
 /** The headers that let an allowed origin read a response. */

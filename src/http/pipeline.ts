@@ -20,6 +20,8 @@ export type Latest = Map<Duplex, ServerResponse | undefined>;
 export const MAX_WAITING_REQUESTS = 64;
 /** The same for their headers and trailers together: Node makes an entry of each, which takes longer than the rest. */
 export const MAX_WAITING_HEADERS = 1_000;
+/** The same for the characters of their targets and headers: reading them takes longer than the rest. */
+export const MAX_WAITING_LENGTH = 256 * 1024;
 /** The waiting requests of all connections that begin in one turn of the event loop. */
 export const BEGIN_IN_A_TURN = 8;
 /** The size of the waiting requests of all connections together. */
@@ -34,6 +36,7 @@ interface Line {
   readonly begins: (() => void)[];
   readonly holding: Holding<Duplex>;
   headers: number;
+  length: number;
 }
 
 /** The responses behind which another request waits on the same connection. */
@@ -56,7 +59,7 @@ export function inTurn(
   const shares = new FairShare<Duplex>();
   const lineOf = (socket: Duplex, address = ""): Line => {
     const holding = shares.hold([isByAddress ? networkOf(address) : ""], socket);
-    const line: Line = { begins: [], holding, headers: 0 };
+    const line: Line = { begins: [], holding, headers: 0, length: 0 };
     lines.set(socket, line);
     socket.once("close", () => {
       holding.close();
@@ -82,14 +85,17 @@ export function inTurn(
 
     const line = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
     const { begins, holding } = line;
-    const size = sizeOf(request);
+    const length = lengthOf(request);
+    const size = REQUEST_BYTES + length + readAheadOf(request);
     const headers = (request.rawHeaders.length + before.req.rawTrailers.length) / 2;
     begins.push(begin);
     line.headers += headers;
+    line.length += length;
     if (
       isExcessive ||
       begins.length > MAX_WAITING_REQUESTS ||
       line.headers > MAX_WAITING_HEADERS ||
+      line.length > MAX_WAITING_LENGTH ||
       !shares.makeRoom(holding, size, MAX_WAITING_SIZE, cutOff)
     ) {
       return cutOff(socket);
@@ -101,6 +107,7 @@ export function inTurn(
       beginInTurn(() => {
         holding.set(holding.amount - size);
         line.headers -= headers;
+        line.length -= length;
         begins.shift()?.();
       });
     });
@@ -120,38 +127,36 @@ function noteBegun(socket: Duplex): void {
 }
 
 /** The requests that begin in the next turns of the event loop, in their order: at most one of each connection. */
-const due = new Set<() => void>();
+const due: (() => void)[] = [];
 
 /**
  * Begins a request that was sent ahead in a later turn, a few in each. Node accepts one connection in a turn: with a
  * request of each of 120 connections in every turn, new connections waited for a second.
  */
 function beginInTurn(begin: () => void): void {
-  if (due.size === 0) setImmediate(beginDue);
-  due.add(begin);
+  if (due.push(begin) === 1) setImmediate(beginDue);
 }
 
 function beginDue(): void {
-  let left = BEGIN_IN_A_TURN;
-  for (const begin of due) {
-    if (left-- === 0) break;
-    due.delete(begin);
-    begin();
-  }
-  if (due.size > 0) setImmediate(beginDue);
+  const now = due.splice(0, BEGIN_IN_A_TURN);
+  if (due.length > 0) setImmediate(beginDue);
+  for (const begin of now) begin();
 }
 
-/** The approximate memory of a waiting request, in bytes. Reading `headers` would make Node sort all of them. */
-function sizeOf({ rawHeaders, url = "" }: IncomingMessage): number {
-  let size = REQUEST_BYTES + url.length;
+/** The characters of a request's target and headers. Reading `headers` would make Node sort all of them. */
+function lengthOf({ rawHeaders, url = "" }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, url.length);
+}
+
+/** The bytes of a request's body that Node may hold before they are asked for. */
+function readAheadOf({ rawHeaders }: IncomingMessage): number {
   let body = 0;
-  for (const [i, text] of rawHeaders.entries()) {
-    size += text.length;
-    if (i % 2 === 1) continue;
-    if (/^transfer-encoding$/i.test(text)) body = MOST_READ_AHEAD;
-    else if (/^content-length$/i.test(text)) body ||= Number(rawHeaders[i + 1]);
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (/^transfer-encoding$/i.test(name)) return MOST_READ_AHEAD;
+    if (/^content-length$/i.test(name)) body ||= Number(rawHeaders[i + 1]);
   }
-  return size + Math.min(body, MOST_READ_AHEAD);
+  return Math.min(body, MOST_READ_AHEAD);
 }
 
 /**

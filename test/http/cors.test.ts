@@ -53,6 +53,11 @@ test("without configuration preview hosts are allowed, and no other origin", () 
   assert.ok(!rule("https://app.example.com"));
 });
 
+test("an origin that is longer than any name in the DNS is not allowed", () => {
+  assert.ok(isAllowed(`https://${"a.".repeat(120)}pages.dev`));
+  assert.ok(!isAllowed(`https://${"a.".repeat(150)}pages.dev`));
+});
+
 test("a configured * allows any origin", () => {
   const rule = originRule(["https://app.example.com", "*"], "on");
   for (const origin of ["https://evil.example", "null", "chrome-extension://abc"]) {

@@ -93,3 +93,9 @@ test("the rule remembers a limited number of hosts", () => {
   const isAllowed = hostRule(settings, bound);
   for (let i = 0; i < 1_000; i++) assert.equal(isAllowed(`n${i}.localhost`), true);
 });
+
+test("a host that is longer than any name in the DNS is not allowed, unless every host is", () => {
+  const long = `${"a.".repeat(150)}localhost`;
+  assert.equal(hostRule(settings, bound)(long), false);
+  assert.equal(hostRule({ ...settings, allowedHosts: [] }, () => "0.0.0.0")(long), true);
+});

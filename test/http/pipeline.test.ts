@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   BEGIN_IN_A_TURN,
   MAX_WAITING_HEADERS,
+  MAX_WAITING_LENGTH,
   MAX_WAITING_REQUESTS,
   MAX_WAITING_SIZE,
 } from "../../src/http/pipeline.ts";
@@ -223,6 +224,23 @@ test("the trailers of the requests before count with the headers of waiting requ
   await eager.ended();
 });
 
+test("targets and headers of waiting requests beyond the length end the connection", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const long = `GET /slow?${"x".repeat(15_000)} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const count = Math.floor(MAX_WAITING_LENGTH / 15_100);
+  const patient = open();
+  patient.send(GET, long.repeat(count));
+  for (let turn = 0; turn <= count; turn++) {
+    await until(() => asked.length > turn);
+    asked[turn]?.settle(undefined, {});
+    assert.equal((await patient.next()).status, 200);
+  }
+  const eager = open();
+  eager.send(GET, long.repeat(count + 1));
+  await eager.ended();
+});
+
 test("one pipelined request beyond the limit ends the connection", async (t) => {
   const { asked, rows } = slowRows();
   const { open, requests, summaries } = await serve(t, rows);
@@ -312,7 +330,8 @@ test("waiting requests of a client that has left take no error each, and no look
 test("beyond the size of all waiting requests, those of the address with the most are cut", async (t) => {
   const { asked, rows } = slowRows();
   const { open } = await serve(t, rows);
-  const large = `GET /slow HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(15_000)}\r\n\r\n`;
+  const padding = "x".repeat(MAX_WAITING_LENGTH / MAX_WAITING_REQUESTS - 50);
+  const large = `GET /slow HTTP/1.1\r\nHost: a\r\nX: ${padding}\r\n\r\n`;
   const each = large.length * MAX_WAITING_REQUESTS;
   const greedy = Array.from({ length: Math.ceil(MAX_WAITING_SIZE / each) }, () => open());
   const modest = open("127.0.0.2");

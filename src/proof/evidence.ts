@@ -100,8 +100,12 @@ export class StoredCheckpoints {
   }
 }
 
-/** The first event that must be there: the newest checkpoint says it. */
+/**
+ * The first event that must be there: the newest checkpoint says it. Of several over the same events the last one is
+ * the one that demands the fewest, since events are removed and never come back.
+ */
 function firstByNewest(checkpoints: readonly Checkpoint[]): number {
-  const newest = checkpoints.toSorted((a, b) => a.size - b.size).at(-1);
-  return newest === undefined ? 0 : firstOf(newest);
+  const size = Math.max(0, ...checkpoints.map((one) => one.size));
+  const newest = checkpoints.filter((one) => one.size === size);
+  return Math.max(0, ...newest.map(firstOf));
 }

@@ -49,6 +49,7 @@ export class SignedTree<Position extends { readonly size: number }> {
   #leaves = Buffer.alloc(0);
   #position: Position | undefined;
   #note: string | undefined;
+  #first = 0;
   #signed: { readonly size: number; readonly first: number } | undefined;
   /** The earlier keys that signed the last checkpoint, until the new key has signed one. */
   #leaving: readonly Signer[] = [];
@@ -110,6 +111,11 @@ export class SignedTree<Position extends { readonly size: number }> {
     return this.size - (this.#pending[0]?.written ?? 0);
   }
 
+  /** The first event that must still be there by the last checkpoint of a known key. */
+  get first(): number {
+    return this.#first;
+  }
+
   /** The last signed checkpoint, and the number of its leaves. */
   get checkpoint(): { readonly note: string; readonly size: number } | undefined {
     return this.#note === undefined
@@ -163,6 +169,7 @@ export class SignedTree<Position extends { readonly size: number }> {
     await this.#own.appendNotes([note]);
     this.#note = note;
     this.#signed = { size, first };
+    this.#first = first;
     this.#leaving = [];
     return note;
   }
@@ -190,6 +197,7 @@ export class SignedTree<Position extends { readonly size: number }> {
     const known = keys.map((key) => signerOf(origin, key));
     try {
       const found = openNote(note, known).signers;
+      this.#first = firstOf(checkpoint);
       const signers = keys.filter((_, i) => known[i] !== undefined && found.includes(known[i]));
       if (!signers.includes(this.#signer.privateKey)) {
         this.#leaving = signers.map((key) => signerOf(this.#signer.name, key));

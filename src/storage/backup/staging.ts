@@ -20,6 +20,8 @@ import { refuseOddEntries } from "../odd-entries.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
 
 const DIRECTORY_MODE = 0o700;
+const SEGMENT = /^\d{12}\.jsonl$/;
+const ACTIVITY_FILE = /^activity(-\d+)?\.jsonl$/;
 
 /** A file of a data directory as a backup names it. */
 export interface StagedFile {
@@ -69,6 +71,8 @@ class Stage {
   readonly #root: string;
   readonly #directory: string;
   readonly #committed: Committed;
+  /** The second names of this stage. */
+  readonly #linked = new Set<string>();
 
   constructor(disk: FileOperations, root: string, directory: string, committed: Committed) {
     this.#disk = disk;
@@ -87,13 +91,18 @@ class Stage {
     const names = await listDirectory(this.#disk, own.directory);
     if (!names.includes(basename(own.organization))) return; // its creation was not committed
     const inOwn = (pattern: RegExp) => this.#addMatching(own.directory, names, pattern);
+    // Retention removes files of logs after a checkpoint that no longer demands them: an earlier one needs them.
+    const activity = pathsOf(own.directory, names, ACTIVITY_FILE);
+    const held = await this.#segments(own.audit);
+    for (const path of [...activity, ...held]) await this.#link(path);
     for (const directory of [own.auditProof, own.activityProof]) await this.#tree(directory);
-    await inOwn(/^activity(-\d+)?\.jsonl$/);
+    for (const path of activity) await this.#add(path);
     await inOwn(/^fleet(-\d+)?\.jsonl$/);
     await this.#add(own.fleetSnapshot);
-    const segments = await listDirectory(this.#disk, own.audit);
-    await this.#addMatching(own.audit, segments, /^\d{12}\.jsonl$/);
-    await this.#addMatching(own.audit, segments, /\.jsonl\.damaged$/);
+    const segments = new Set([...held, ...(await this.#segments(own.audit))]);
+    for (const path of segments) await this.#add(path);
+    const beside = await listDirectory(this.#disk, own.audit);
+    await this.#addMatching(own.audit, beside, /\.jsonl\.damaged$/);
     await inOwn(/\.jsonl\.damaged$/);
     await this.#add(own.rollouts);
     await this.#policies(own.policies, own.policyIndex);
@@ -136,14 +145,17 @@ class Stage {
   }
 
   async #addMatching(directory: string, names: readonly string[], pattern: RegExp): Promise<void> {
-    for (const name of names.filter((one) => pattern.test(one))) {
-      await this.#add(join(directory, name));
-    }
+    for (const path of pathsOf(directory, names, pattern)) await this.#add(path);
   }
 
-  /** Links a file; `false` if it does not exist, or was removed meanwhile. */
-  async #add(path: string): Promise<boolean> {
+  async #segments(directory: string): Promise<readonly string[]> {
+    return pathsOf(directory, await listDirectory(this.#disk, directory), SEGMENT);
+  }
+
+  /** Gives a file its second name; `false` if it does not exist, or was removed meanwhile. */
+  async #link(path: string): Promise<boolean> {
     const staged = this.#staged(path);
+    if (this.#linked.has(staged)) return true;
     await this.#disk.makeDirectory(dirname(staged), DIRECTORY_MODE);
     try {
       await this.#disk.link(path, staged);
@@ -151,6 +163,14 @@ class Stage {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
       throw error;
     }
+    this.#linked.add(staged);
+    return true;
+  }
+
+  /** Links a file, and names it in the backup; `false` if it does not exist, or was removed meanwhile. */
+  async #add(path: string): Promise<boolean> {
+    if (!(await this.#link(path))) return false;
+    const staged = this.#staged(path);
     const isLog = path.endsWith(".jsonl") && !path.endsWith(DAMAGED_SUFFIX);
     const bytes = isLog ? await this.#logBytes(path) : (await this.#disk.stat(staged)).size;
     const segments = relative(this.#root, path).split(/[\\/]/);
@@ -170,4 +190,8 @@ class Stage {
   #staged(path: string): string {
     return join(this.#directory, relative(this.#root, path));
   }
+}
+
+function pathsOf(directory: string, names: readonly string[], pattern: RegExp): readonly string[] {
+  return names.filter((one) => pattern.test(one)).map((name) => join(directory, name));
 }

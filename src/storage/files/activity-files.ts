@@ -1,5 +1,4 @@
 import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
-import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { Yielder } from "../../core/yielder.ts";
@@ -9,6 +8,7 @@ import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { readLines } from "../log-lines.ts";
 import { listNumbers, numberedPath } from "../numbered-files.ts";
+import type { Removing } from "./proof/removing.ts";
 
 /** The parts of one organization's activity log. */
 export interface ActivityLogParts {
@@ -19,8 +19,8 @@ export interface ActivityLogParts {
   readonly log: Log;
   /** The register that takes damaged lines. */
   readonly damage: DamageRegister;
-  /** Called before files of an organization are removed, which waits for it. */
-  readonly removing?: ((organization: string) => Awaitable<void>) | undefined;
+  /** Called before files of an organization are removed, which waits for it; with the names of the files. */
+  readonly removing?: Removing | undefined;
   /** The most bytes of the log; beyond them its oldest files are removed. */
   readonly maxBytes: number;
   /** The number of newest entries that are never removed. */

@@ -3,7 +3,7 @@
  * entries, the others never change. Retention removes whole files, oldest first, so a crash during it leaves a
  * log without gaps.
  */
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import type { ActivityRows } from "../../activity/store.ts";
 import { describeError } from "../../core/log.ts";
@@ -227,9 +227,13 @@ export class ActivityLog {
       this.#facts.delete(file);
     }
     await this.#leases.ended();
-    await this.#parts.removing?.(organization);
-    for (const file of expired) {
-      const path = activityPath(this.#parts, file);
+    const paths = expired.map((file) => activityPath(this.#parts, file));
+    await this.#parts.removing?.(
+      organization,
+      paths.map((path) => basename(path)),
+    );
+    for (const [i, file] of expired.entries()) {
+      const path = paths[i] as string;
       await this.#reader.forget(file);
       await files.remove(path);
       await damage.remove(path);

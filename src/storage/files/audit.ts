@@ -7,7 +7,6 @@ import type {
   AuditUsage,
   Position,
 } from "../../audit/store.ts";
-import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
@@ -29,6 +28,7 @@ import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import type { GlobalRow } from "./audit/index/segment-index.ts";
 import type { PlacedLine } from "./audit/write/known-events.ts";
 import { AuditTrail } from "./audit/trail.ts";
+import type { Removing } from "./proof/removing.ts";
 
 export interface FileAuditOptions {
   readonly files: FileOperations;
@@ -43,8 +43,8 @@ export interface FileAuditOptions {
   readonly segmentBytes: number;
   /** The threads that build missing indexes, for the real disk only; closed with the store. */
   readonly threads?: IndexThreads;
-  /** Called before files of an organization are removed, which waits for it. */
-  readonly removing?: ((organization: string) => Awaitable<void>) | undefined;
+  /** Called before files of an organization are removed, which waits for it; with the names of the files. */
+  readonly removing?: Removing | undefined;
   /** The most open organizations; beyond it, idle ones are closed. 1,000 when absent. */
   readonly maxOpen?: number;
 }

@@ -170,14 +170,16 @@ async function openStores(
       damage,
       durability,
       segmentBytes,
-      removing: (organization) => notary?.beforeRemoval({ organization, log: "audit" }),
+      removing: (organization, leaving) =>
+        notary?.beforeRemoval({ organization, log: "audit" }, leaving),
       ...(threads && { threads }),
     }),
   );
   const activity = opened.keep(
     new FileActivity({
       ...{ files, layout, now, log, damage, maxBytes: config.maxActivityBytes },
-      removing: (organization) => notary?.beforeRemoval({ organization, log: "activity" }),
+      removing: (organization, leaving) =>
+        notary?.beforeRemoval({ organization, log: "activity" }, leaving),
     }),
   );
   const settings = new FileSettings(files, layout);

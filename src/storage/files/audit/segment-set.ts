@@ -1,10 +1,9 @@
 /**
  * The segments of one organization and their indexes. A sealed segment's index comes from its sidecar, or from the
- * log if the sidecar is missing or damaged. The active segment has a growing index. After a segment is sealed, its
- * growing index answers queries until the sidecar is written, synced and renamed. A crash before that loses
- * nothing: the next start rebuilds the missing sidecar.
+ * log if that is missing or damaged. The active segment has a growing index, which answers queries after it is sealed
+ * until the sidecar is written, synced and renamed. After a crash before that the next start rebuilds it.
  */
-import type { Awaitable } from "../../../core/caller.ts";
+import { basename } from "node:path";
 import { isListed } from "../../../audit/facets.ts";
 import type { AuditUsage } from "../../../audit/store.ts";
 import { DamageFound, type DamageRegister } from "../../damage.ts";
@@ -21,6 +20,7 @@ import type { SegmentIndex } from "./index/segment-index.ts";
 import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { removeStrayFiles, sidecarOf } from "./sidecar/stray-files.ts";
 import { writeSidecar } from "./sidecar/writer.ts";
+import type { Removing } from "../proof/removing.ts";
 
 export interface SegmentSetOptions {
   readonly files: FileOperations;
@@ -33,14 +33,11 @@ export interface SegmentSetOptions {
   readonly indexFailed: (error: unknown, file: string) => void;
   /** Threads that rebuild missing sidecars; without them the main thread does it. */
   readonly threads?: IndexThreads;
-  /** Called before the files of a segment are removed, which waits for it. */
-  readonly removing?: ((organization: string) => Awaitable<void>) | undefined;
+  /** Called before files of an organization are removed, which waits for it; with the names of the files. */
+  readonly removing?: Removing | undefined;
 }
 
-/**
- * The most characters of distinct texts in the index of the active segment, which is in memory, with 32 more for each
- * text. Ordinary events have some millions when their segment is full.
- */
+/** The most characters of distinct texts in the active index, with 32 more for each. Ordinary events have some millions. */
 export const MOST_CHARACTERS = 16 << 20;
 
 /** The indexes of one organization. */
@@ -117,9 +114,8 @@ export class SegmentSet {
   }
 
   /**
-   * Waits until there is memory for one more active segment. The index of a segment that is being sealed stays in
-   * memory, and a client can send events of different names faster than their sidecars are written: without this wait
-   * twenty such indexes took 1 GiB.
+   * Waits until there is memory for one more active segment. The index of a segment that is being sealed stays in memory,
+   * and a client can send events of new names faster than sidecars are written: twenty such indexes took 1 GiB.
    */
   async room(): Promise<void> {
     const unsealed = this.#indexes.filter((index) => index instanceof GrowingIndex);
@@ -154,15 +150,19 @@ export class SegmentSet {
     });
   }
 
-  /** Removes the files of a segment that was dropped. */
-  async remove(index: SegmentIndex): Promise<void> {
-    // Not for those of later segments: under steady writes there is always one more.
-    if (this.#underWay?.segment === index.segment) await this.#underWay.end.catch(() => {});
-    if (index instanceof SealedIndex) await index.close();
-    await this.#options.removing?.(this.#options.organization);
-    await this.#log.remove(index.segment);
-    await this.#options.files.remove(this.#sidecarPath(index.segment));
-    await this.#options.damage.remove(this.#log.path(index.segment));
+  /** Removes the files of segments that were dropped. */
+  async remove(indexes: readonly SegmentIndex[]): Promise<void> {
+    const { organization, removing, files, damage } = this.#options;
+    const names = indexes.map(({ segment }) => basename(this.#log.path(segment)));
+    await removing?.(organization, names);
+    for (const index of indexes) {
+      // Later segments are not waited for: under steady writes one more always follows.
+      if (this.#underWay?.segment === index.segment) await this.#underWay.end.catch(() => {});
+      if (index instanceof SealedIndex) await index.close();
+      await this.#log.remove(index.segment);
+      await files.remove(this.#sidecarPath(index.segment));
+      await damage.remove(this.#log.path(index.segment));
+    }
   }
 
   /** The last use of the named providers, in milliseconds; unused ones are left out. */

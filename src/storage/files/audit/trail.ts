@@ -263,7 +263,7 @@ export class AuditTrail implements TailSource {
     for (const { segment } of old) this.#segments.drop(segment);
     const wasRead = !this.#leases.areNone;
     const removing = Promise.all([this.#removing, this.#leases.ended()]).then(async () => {
-      for (const index of old) await this.#segments.remove(index);
+      await this.#segments.remove(old);
     });
     this.#removing = removing.catch(() => {});
     if (!wasRead) await removing;

@@ -14,6 +14,7 @@ const NEWLINE = 0x0a;
 /**
  * Adds the lines that a log has got since, and signs a checkpoint if the tree has changed.
  *
+ * @param leaving the names of files that are about to be removed: the checkpoint does not demand their lines
  * @returns the new checkpoint; `undefined` if nothing has changed
  * @throws Contradiction if the log is shorter than before
  */
@@ -21,6 +22,7 @@ export async function followFiles(
   files: FileOperations,
   tree: SignedTree<TreePosition>,
   parts: readonly LogPart[],
+  leaving: readonly string[] = [],
 ): Promise<string | undefined> {
   const [oldest] = parts;
   if (oldest === undefined && tree.position === undefined) return undefined;
@@ -36,7 +38,21 @@ export async function followFiles(
     last = { file: part.name, offset: part.end };
   }
   await tree.commit({ size: tree.size, ...last, starts: Object.fromEntries(kept) });
-  return tree.sign(Math.min(tree.size, ...kept.values()));
+  const oldestKept = Math.min(tree.size, ...kept.values());
+  return tree.sign(Math.max(oldestKept, tree.first, firstAfter(leaving, kept, tree.size)));
+}
+
+/** The first event after those of some files, by the first event of each file; 0 for no file. */
+function firstAfter(
+  leaving: readonly string[],
+  starts: ReadonlyMap<string, number>,
+  size: number,
+): number {
+  const ordered = [...starts];
+  const ends = ordered.map(([name], i) =>
+    leaving.includes(name) ? (ordered[i + 1]?.[1] ?? size) : 0,
+  );
+  return Math.max(0, ...ends);
 }
 
 /**

@@ -33,11 +33,25 @@ export async function logParts(
 ): Promise<readonly LogPart[]> {
   const parts: LogPart[] = [];
   for (const path of await logPaths(files, layout, named)) {
-    const { size } = await files.stat(path);
-    const end = committed.get(path) ?? (await endOfLog(files, path, size));
-    parts.push({ name: basename(path), path, end });
+    const end = await endOf(files, path, committed.get(path));
+    if (end !== undefined) parts.push({ name: basename(path), path, end });
   }
   return parts;
+}
+
+/** The bytes of the acknowledged lines of a file; `undefined` if retention has removed it meanwhile. */
+async function endOf(
+  files: FileOperations,
+  path: string,
+  committed: number | undefined,
+): Promise<number | undefined> {
+  try {
+    const { size } = await files.stat(path);
+    return committed ?? (await endOfLog(files, path, size));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return undefined;
+  }
 }
 
 async function logPaths(

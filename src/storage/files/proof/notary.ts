@@ -148,9 +148,12 @@ export class Notary {
     return logParts(files, layout, named, this.#committed);
   }
 
-  /** Makes leaves of everything in a log before files of it are removed. */
-  async beforeRemoval(named: NamedLog): Promise<void> {
-    await this.sign(named);
+  /**
+   * Makes leaves of everything in a log, and signs that files of it are not needed any more, before they are removed.
+   * If they were removed first, their events would seem to be missing until the next checkpoint.
+   */
+  async beforeRemoval(named: NamedLog, leaving: readonly string[]): Promise<void> {
+    await this.sign(named, leaving);
     this.#due.set(keyOf(named), named);
   }
 
@@ -170,14 +173,19 @@ export class Notary {
     await paced.run();
   }
 
-  /** Signs one log as it is now. A failure is logged and kept as `failure`. */
-  sign(named: NamedLog): Promise<void> {
+  /**
+   * Signs one log as it is now. A failure is logged and kept as `failure`.
+   *
+   * @param leaving the names of the files that are about to be removed
+   */
+  sign(named: NamedLog, leaving: readonly string[] = []): Promise<void> {
     return this.#queue.run(async () => {
       const name = keyOf(named);
       if (this.#isClosed || this.#contradicted.has(name)) return;
       try {
         const opened = await this.#open(named);
-        const note = await followFiles(this.#parts.files, opened, await this.partsOf(named));
+        const parts = await this.partsOf(named);
+        const note = await followFiles(this.#parts.files, opened, parts, leaving);
         const isFirst = !this.#sizes.has(name);
         this.#sizes.set(name, opened.checkpoint?.size ?? 0);
         if (note !== undefined) this.#parts.copies?.add(note);

@@ -1,0 +1,4 @@
+import type { Awaitable } from "../../../core/caller.ts";
+
+/** Called with the names of files of a log, oldest first, before they are removed; the removal waits for it. */
+export type Removing = (organization: string, leaving: readonly string[]) => Awaitable<void>;

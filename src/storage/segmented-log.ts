@@ -146,9 +146,9 @@ export class SegmentedLog {
   async remove(segment: number): Promise<void> {
     const index = this.#segments.indexOf(segment);
     if (index === -1 || segment === this.#log.sequence) throw new Error("Not a sealed segment");
-    this.#segments.splice(index, 1);
     await this.#reader.forget(segment);
     await this.#options.files.remove(this.path(segment));
+    this.#segments.splice(this.#segments.indexOf(segment), 1); // not before, so that it can be repeated
     await syncDirectory(this.#options.files, this.#options.directory);
   }
 

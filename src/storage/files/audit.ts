@@ -173,8 +173,14 @@ export class FileAuditStore implements AuditStore {
   ): Promise<readonly AuditRemoval[]> {
     const removals: AuditRemoval[] = [];
     for (const id of organization === undefined ? await this.#withSealed() : [organization]) {
-      const removal = await this.#ask(id, (trail) => trail.retain(olderThanMs));
-      if (removal !== undefined) removals.push(removal);
+      try {
+        const removal = await this.#ask(id, (trail) => trail.retain(olderThanMs));
+        if (removal !== undefined) removals.push(removal);
+      } catch (error) {
+        if (organization !== undefined) throw error;
+        const parts = { organization: id, error: describeError(error) };
+        this.#options.log.error("audit retention failed", parts); // and goes on with the others
+      }
     }
     return removals;
   }

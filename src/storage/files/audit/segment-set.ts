@@ -150,18 +150,20 @@ export class SegmentSet {
     });
   }
 
-  /** Removes the files of segments that were dropped. */
-  async remove(indexes: readonly SegmentIndex[]): Promise<void> {
+  /** Removes the files of segments that were dropped, and takes each from the list when that is done. */
+  async remove(indexes: SegmentIndex[]): Promise<void> {
     const { organization, removing, files, damage } = this.#options;
-    const names = indexes.map(({ segment }) => basename(this.#log.path(segment)));
+    const due = [...indexes]; // later ones may be added meanwhile
+    const names = due.map(({ segment }) => basename(this.#log.path(segment)));
     await removing?.(organization, names);
-    for (const index of indexes) {
+    for (const index of due) {
       // Later segments are not waited for: under steady writes one more always follows.
       if (this.#underWay?.segment === index.segment) await this.#underWay.end.catch(() => {});
       if (index instanceof SealedIndex) await index.close();
       await this.#log.remove(index.segment);
       await files.remove(this.#sidecarPath(index.segment));
       await damage.remove(this.#log.path(index.segment));
+      indexes.splice(indexes.indexOf(index), 1);
     }
   }
 

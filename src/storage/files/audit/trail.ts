@@ -58,6 +58,8 @@ export class AuditTrail implements TailSource {
   readonly #lease: Lease = () => this.#leases.take();
   readonly #lastDay = new LastDay();
   #removing: Promise<unknown> = Promise.resolve();
+  /** The segments that were dropped and whose files are still there: a removal that fails is repeated. */
+  readonly #leaving: SegmentIndex[] = [];
 
   private constructor(
     { organization, durability, counts, found, shortLines }: AuditTrailOptions,
@@ -259,14 +261,16 @@ export class AuditTrail implements TailSource {
   }
 
   async #remove(old: readonly SegmentIndex[]): Promise<AuditRemoval | undefined> {
-    if (old.length === 0) return undefined;
+    if (old.length === 0 && this.#leaving.length === 0) return undefined;
     for (const { segment } of old) this.#segments.drop(segment);
+    this.#leaving.push(...old);
     const wasRead = !this.#leases.areNone;
-    const removing = Promise.all([this.#removing, this.#leases.ended()]).then(async () => {
-      await this.#segments.remove(old);
-    });
+    const removing = Promise.all([this.#removing, this.#leases.ended()]).then(() =>
+      this.#segments.remove(this.#leaving),
+    );
     this.#removing = removing.catch(() => {});
     if (!wasRead) await removing;
+    if (old.length === 0) return undefined;
     return {
       organization: this.organization,
       events: old.reduce((sum, { rows }) => sum + rows, 0),

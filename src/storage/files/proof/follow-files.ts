@@ -55,6 +55,16 @@ function firstAfter(
   return Math.max(0, ...ends);
 }
 
+/** The names of the files of a log that its tree needs to go on: the one in which it continues, and those after it. */
+export function filesAhead(
+  position: TreePosition | undefined,
+  parts: readonly LogPart[],
+): readonly string[] {
+  if (position === undefined) return []; // no checkpoint demands anything yet
+  const at = parts.findIndex(({ name }) => name === position.file);
+  return parts.slice(Math.max(0, at)).map(({ name }) => name);
+}
+
 /**
  * The file of a log in which its tree continues.
  *

@@ -10,7 +10,7 @@ import { listOrganizations } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
-import { followFiles } from "./follow-files.ts";
+import { followFiles, filesAhead } from "./follow-files.ts";
 import { logParts, treeDirectory, type LogPart } from "./log-sources.ts";
 import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";
 import { writeCopies } from "../../../signed-logs/kept-copies.ts";
@@ -151,10 +151,22 @@ export class Notary {
   /**
    * Makes leaves of everything in a log, and signs that files of it are not needed any more, before they are removed.
    * If they were removed first, their events would seem to be missing until the next checkpoint.
+   *
+   * @throws Error if the tree has not left these files behind: without them the log could never be signed again
    */
   async beforeRemoval(named: NamedLog, leaving: readonly string[]): Promise<void> {
-    await this.sign(named, leaving);
-    this.#due.set(keyOf(named), named);
+    const isSigned = await this.sign(named, leaving);
+    const key = keyOf(named);
+    this.#due.set(key, named);
+    if (isSigned || this.#isClosed || this.#contradicted.has(key)) return;
+    const { files, layout } = this.#parts;
+    const position = await treeFilesOf(files, layout, named).readPosition();
+    const needed = filesAhead(position, await this.partsOf(named)).find((name) =>
+      leaving.includes(name),
+    );
+    if (needed === undefined) return; // it can be signed later that they have left
+    const wayOut = "it and the files after it stay until that is possible";
+    throw new Error(`${needed} is not signed yet: ${wayOut}`, { cause: this.#failure });
   }
 
   /**
@@ -167,7 +179,7 @@ export class Notary {
     let paced = this.#requested.get(name);
     if (paced === undefined) {
       const { now, wait = waitMs } = this.#parts;
-      paced = new PacedWork(() => this.sign(named), now, wait);
+      paced = new PacedWork(async () => void (await this.sign(named)), now, wait);
       this.#requested.set(name, paced);
     }
     await paced.run();
@@ -177,11 +189,12 @@ export class Notary {
    * Signs one log as it is now. A failure is logged and kept as `failure`.
    *
    * @param leaving the names of the files that are about to be removed
+   * @returns whether all of its lines are leaves now
    */
-  sign(named: NamedLog, leaving: readonly string[] = []): Promise<void> {
+  sign(named: NamedLog, leaving: readonly string[] = []): Promise<boolean> {
     return this.#queue.run(async () => {
       const name = keyOf(named);
-      if (this.#isClosed || this.#contradicted.has(name)) return;
+      if (this.#isClosed || this.#contradicted.has(name)) return false;
       try {
         const opened = await this.#open(named);
         const parts = await this.partsOf(named);
@@ -192,6 +205,7 @@ export class Notary {
         // Before this start the last checkpoint may not have been delivered: there is no record of that.
         const unsent = note ?? (isFirst ? opened.checkpoint?.note : undefined);
         if (unsent !== undefined) this.#parts.delivery?.add(unsent);
+        return true;
       } catch (error) {
         this.#trees.delete(name); // it is read again from its files
         this.#failure = error;
@@ -200,6 +214,7 @@ export class Notary {
         this.#parts.log.error("the log is not signed", parts);
         if (error instanceof Contradiction) await this.#contradict(named, error);
         else this.#due.set(name, named);
+        return false;
       }
     });
   }
@@ -245,13 +260,17 @@ export class Notary {
     const known = this.#trees.get(key);
     if (known !== undefined) return known;
     const { files, layout, keys } = this.#parts;
-    const own = new TreeFiles(files, treeDirectory(layout, named), layout.root);
+    const own = treeFilesOf(files, layout, named);
     const opened = await SignedTree.open(own, this.signerOf(named), keys.earlier);
     this.#trees.set(key, opened);
     const [oldest] = this.#trees.keys();
     if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);
     return opened;
   }
+}
+
+function treeFilesOf(files: FileOperations, layout: Layout, named: NamedLog): TreeFiles {
+  return new TreeFiles(files, treeDirectory(layout, named), layout.root);
 }
 
 function keyOf({ organization, log }: NamedLog): string {

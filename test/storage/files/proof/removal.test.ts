@@ -10,7 +10,9 @@ import { stageFiles } from "../../../../src/storage/backup/staging.ts";
 import { systemFiles, type FileOperations } from "../../../../src/storage/file-operations.ts";
 import { Notary } from "../../../../src/storage/files/proof/notary.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
+import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { run } from "../../../support/command-line.ts";
+import { systemError } from "../../../support/forgetful-files.ts";
 import { newDirectory } from "../../../support/server-process.ts";
 import { signerFor } from "../../../support/sign-logs.ts";
 import { start } from "../../../support/start.ts";
@@ -152,4 +154,60 @@ test("a log is signed also if a file leaves while its files are being read", asy
   await notary.sign(AUDIT);
   assert.equal(notary.failure, undefined, said.join("\n"));
   await assertRight(root);
+});
+
+test("files whose lines cannot be hashed stay, since without them the log could never be signed again", async () => {
+  let isFull = false;
+  const files = Object.create(systemFiles, {
+    open: {
+      async value(path: string, ...rest: [string, number?]) {
+        if (isFull && path.includes("hashes-") && rest[0] !== "r") throw systemError("ENOSPC");
+        return systemFiles.open(path, ...rest);
+      },
+    },
+  }) as FileOperations;
+  const { root, audit, names, notary, remove } = await signed(files);
+  const last = names.at(-1) as string; // the tree goes on in it
+  isFull = true;
+  await appendFile(join(audit, last), await readFile(join(audit, names[0] as string)));
+  await notary.beforeRemoval(AUDIT, names.slice(0, 1)); // its lines are leaves
+  await remove(names[0] as string);
+  const refused = new RegExp(
+    `${last} is not signed yet: it and the files after it stay until that`,
+  );
+  const removing = notary.beforeRemoval(AUDIT, [last]);
+  void notary.sign(AUDIT); // opens the tree again meanwhile
+  await assert.rejects(removing, refused);
+  isFull = false;
+  await notary.beforeRemoval(AUDIT, names.slice(1, 2));
+  await remove(names[1] as string);
+  await assertRight(root);
+});
+
+test("a removal that failed is repeated by the next one, and stops no other organization's", async () => {
+  const root = await newDirectory({ after });
+  await cp(whole, root, { recursive: true });
+  const layout = new Layout(root);
+  const { audit } = layout.organization("default");
+  const said: string[] = [];
+  let failures = 1;
+  const store = new FileAuditStore({
+    ...{ files: systemFiles, layout, now: Date.now, durability: "sync", segmentBytes: 64 << 10 },
+    log: createLog(
+      "info",
+      () => 0,
+      (line) => void said.push(line),
+    ),
+    removing: () => {
+      if (failures-- > 0) throw new Error("the disk is full");
+    },
+  });
+  after(() => store.close());
+  const segments = async () => (await readdir(audit)).filter((name) => name.endsWith(".jsonl"));
+  const before = (await segments()).length;
+  assert.deepEqual(await store.retain(undefined, Infinity), []);
+  assert.match(said.join(), /audit retention failed.*"organization":"default".*the disk is full/);
+  assert.equal((await segments()).length, before);
+  await store.retain(undefined, Infinity);
+  assert.equal((await segments()).length, 1);
 });

@@ -148,8 +148,8 @@ export class SegmentedLog {
     if (index === -1 || segment === this.#log.sequence) throw new Error("Not a sealed segment");
     await this.#reader.forget(segment);
     await this.#options.files.remove(this.path(segment));
-    this.#segments.splice(this.#segments.indexOf(segment), 1); // not before, so that it can be repeated
     await syncDirectory(this.#options.files, this.#options.directory);
+    this.#segments.splice(this.#segments.indexOf(segment), 1); // not before, so that it can be repeated
   }
 
   /** Writes and syncs the pending appends, answers them, and closes. Later appends are refused. */

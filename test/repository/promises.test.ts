@@ -24,6 +24,7 @@ import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { MOST_LIST_CHARACTERS } from "../../src/http/field-length.ts";
 import {
   MAX_WAITING_HEADERS,
+  MAX_WAITING_LENGTH,
   MAX_WAITING_REQUESTS,
   MAX_WAITING_SIZE,
 } from "../../src/http/pipeline.ts";
@@ -104,7 +105,7 @@ const said = [
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `for the database, each counted with ${EVENT_BYTES / KIB} KiB more | ${MOST_WAITING_BYTES / MIB} MiB, shared |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
-  `on all connections, in bytes | ${MAX_WAITING_REQUESTS}, ${MAX_WAITING_HEADERS.toLocaleString("en")}; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
+  `on all connections, in bytes | ${MAX_WAITING_REQUESTS}, ${MAX_WAITING_HEADERS.toLocaleString("en")}, ${MAX_WAITING_LENGTH / KIB} KiB; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
   `| ${shared.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
   `| ${shared.MADE_AT_ONCE}; ${shared.SENT_AT_ONCE}; ${shared.SEARCHED_AT_ONCE}, half of them for one user; ${turns.SHORT_ANSWERS.atOnce} |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,

@@ -227,13 +227,11 @@ export class ActivityLog {
       this.#facts.delete(file);
     }
     await this.#leases.ended();
-    const paths = expired.map((file) => activityPath(this.#parts, file));
-    await this.#parts.removing?.(
-      organization,
-      paths.map((path) => basename(path)),
-    );
-    for (const [i, file] of expired.entries()) {
-      const path = paths[i] as string;
+    const names = expired.map((file) => basename(activityPath(this.#parts, file)));
+    const free = (await this.#parts.removing?.(organization, names)) ?? names;
+    for (const file of expired) {
+      const path = activityPath(this.#parts, file);
+      if (!free.includes(basename(path))) continue; // it is listed and removed after the next start
       await this.#reader.forget(file);
       await files.remove(path);
       await damage.remove(path);

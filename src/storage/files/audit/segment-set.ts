@@ -150,13 +150,13 @@ export class SegmentSet {
     });
   }
 
-  /** Removes the files of segments that were dropped, and takes each from the list when that is done. */
+  /** Removes the files of dropped segments. Each is taken from the list when it is done; others may have to stay. */
   async remove(indexes: SegmentIndex[]): Promise<void> {
     const { organization, removing, files, damage } = this.#options;
     const due = [...indexes]; // later ones may be added meanwhile
     const names = due.map(({ segment }) => basename(this.#log.path(segment)));
-    await removing?.(organization, names);
-    for (const index of due) {
+    const free = (await removing?.(organization, names)) ?? names;
+    for (const index of due.filter((_, i) => free.includes(names[i] as string))) {
       // Later segments are not waited for: under steady writes one more always follows.
       if (this.#underWay?.segment === index.segment) await this.#underWay.end.catch(() => {});
       if (index instanceof SealedIndex) await index.close();

@@ -152,21 +152,22 @@ export class Notary {
    * Makes leaves of everything in a log, and signs that files of it are not needed any more, before they are removed.
    * If they were removed first, their events would seem to be missing until the next checkpoint.
    *
-   * @throws Error if the tree has not left these files behind: without them the log could never be signed again
+   * @returns those of the files that may be removed: without one whose lines are not leaves, the log could never be signed
    */
-  async beforeRemoval(named: NamedLog, leaving: readonly string[]): Promise<void> {
+  async beforeRemoval(named: NamedLog, leaving: readonly string[]): Promise<readonly string[]> {
     const isSigned = await this.sign(named, leaving);
     const key = keyOf(named);
     this.#due.set(key, named);
-    if (isSigned || this.#isClosed || this.#contradicted.has(key)) return;
-    const { files, layout } = this.#parts;
+    if (isSigned || this.#isClosed || this.#contradicted.has(key)) return leaving;
+    const { files, layout, log } = this.#parts;
     const position = await treeFilesOf(files, layout, named).readPosition();
-    const needed = filesAhead(position, await this.partsOf(named)).find((name) =>
-      leaving.includes(name),
-    );
-    if (needed === undefined) return; // it can be signed later that they have left
-    const wayOut = "it and the files after it stay until that is possible";
-    throw new Error(`${needed} is not signed yet: ${wayOut}`, { cause: this.#failure });
+    const needed = filesAhead(position, await this.partsOf(named));
+    const [first] = needed.filter((name) => leaving.includes(name));
+    // It can be signed later that the files before it have left.
+    if (first !== undefined) {
+      log.error("files of a log stay until it is signed again", { ...named, from: first });
+    }
+    return leaving.filter((name) => !needed.includes(name));
   }
 
   /**

@@ -29,17 +29,32 @@ export async function followFiles(
   const { file, offset, starts } = tree.position ?? {
     ...{ file: oldest?.name ?? "", offset: 0, starts: {} },
   };
-  const known = requirePart(parts, { file, offset });
   const kept = new Map(Object.entries(starts).filter(([name]) => isIn(parts, name)));
   let last = { file, offset };
-  for (const part of parts.slice(parts.indexOf(known))) {
+  for (const part of partsAhead(parts, { file, offset, starts })) {
     if (!kept.has(part.name)) kept.set(part.name, tree.size);
-    await addLines(files, tree, part, part === known ? offset : 0);
+    await addLines(files, tree, part, part.name === file ? offset : 0);
     last = { file: part.name, offset: part.end };
   }
   await tree.commit({ size: tree.size, ...last, starts: Object.fromEntries(kept) });
   const oldestKept = Math.min(tree.size, ...kept.values());
   return tree.sign(Math.max(oldestKept, tree.first, firstAfter(leaving, kept, tree.size)));
+}
+
+/**
+ * The files of a log from the one on in which its tree continues. A log removes a file whose first write has failed, as on
+ * a full disk: then the tree, which has no line of it, continues in the first file that it does not know.
+ *
+ * @throws Contradiction if a file with lines in the tree is missing, or shorter than before
+ */
+export function partsAhead(
+  parts: readonly LogPart[],
+  { file, offset, starts }: Pick<TreePosition, "file" | "offset" | "starts">,
+): readonly LogPart[] {
+  if (offset === 0 && !isIn(parts, file)) {
+    return parts.filter(({ name }) => !Object.hasOwn(starts, name));
+  }
+  return parts.slice(parts.indexOf(requirePart(parts, { file, offset })));
 }
 
 /** The first event after those of some files, by the first event of each file; 0 for no file. */
@@ -61,16 +76,10 @@ export function filesAhead(
   parts: readonly LogPart[],
 ): readonly string[] {
   if (position === undefined) return []; // no checkpoint demands anything yet
-  const at = parts.findIndex(({ name }) => name === position.file);
-  return parts.slice(Math.max(0, at)).map(({ name }) => name);
+  return partsAhead(parts, position).map(({ name }) => name);
 }
 
-/**
- * The file of a log in which its tree continues.
- *
- * @throws Contradiction if it is missing, or shorter than before
- */
-export function requirePart(
+function requirePart(
   parts: readonly LogPart[],
   { file, offset }: Pick<TreePosition, "file" | "offset">,
 ): LogPart {

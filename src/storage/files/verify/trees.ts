@@ -4,7 +4,7 @@ import { newPrivateKey, signerOf } from "../../../proof/note.ts";
 import { SignedTree } from "../../../proof/signed-tree.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
-import { requirePart } from "../proof/follow-files.ts";
+import { partsAhead } from "../proof/follow-files.ts";
 import { logParts, treeDirectory } from "../proof/log-sources.ts";
 import { TreeFiles } from "../proof/tree-files.ts";
 import type { VerifyReport } from "./report.ts";
@@ -27,7 +27,7 @@ export async function verifyTrees(
     await report.reading(own.directory, async () => {
       // Signatures are checked with the keys that the caller brings, so here any key will do.
       await SignedTree.open(own, signerOf("verify", newPrivateKey()));
-      if (read.at !== undefined) requirePart(await logParts(files, layout, named), read.at);
+      if (read.at !== undefined) partsAhead(await logParts(files, layout, named), read.at);
     });
   }
 }

@@ -182,6 +182,25 @@ test("files whose lines cannot be hashed stay, since without them the log could 
   await assertRight(root);
 });
 
+test("a file whose first write failed, and which was removed, is not missing", async () => {
+  const { root, audit, names, notary, remove } = await signed();
+  const file = (number: number): string => `${String(number).padStart(12, "0")}.jsonl`;
+  const next = names.length + 1;
+  await writeFile(join(audit, file(next)), "");
+  await notary.sign(AUDIT); // between the creation of the file and its first line
+  await remove(file(next));
+  await assertRight(root);
+  await notary.sign(AUDIT);
+  await cp(join(audit, names[0] as string), join(audit, file(next + 1)));
+  await notary.sign(AUDIT);
+  assert.equal(notary.failure, undefined);
+  assert.deepEqual(Object.keys(notary.openTree(AUDIT)?.position?.starts ?? {}), [
+    ...names,
+    file(next + 1),
+  ]);
+  await assertRight(root);
+});
+
 test("a removal that failed is repeated by the next one, and stops no other organization's", async () => {
   const root = await newDirectory({ after });
   await cp(whole, root, { recursive: true });

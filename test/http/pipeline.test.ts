@@ -11,6 +11,7 @@ import { later, type Settle } from "../../src/http/reply.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
 import { MOST_SMALL_PIECES } from "../../src/http/request-in-pieces.ts";
 import { route } from "../../src/http/route.ts";
+import type { Connection } from "./connection.ts";
 import { serve, until } from "./serve.ts";
 
 const free = { type: "object", additionalProperties: true } as const;
@@ -38,6 +39,19 @@ function slowRows() {
     }),
   ];
   return { asked, rows };
+}
+
+/** Answers the first requests of a connection one after another, each when it has begun. */
+async function answerEach(
+  asked: ReturnType<typeof slowRows>["asked"],
+  connection: Connection,
+  count: number,
+): Promise<void> {
+  for (let turn = 0; turn < count; turn++) {
+    await until(() => asked.length > turn);
+    asked[turn]?.settle(undefined, {});
+    assert.equal((await connection.next()).status, 200);
+  }
 }
 
 const GET = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -196,11 +210,7 @@ test("one header of waiting requests beyond the limit ends the connection", asyn
   const count = MAX_WAITING_HEADERS / MOST_HEADERS;
   const patient = open();
   patient.send(GET, full.repeat(count));
-  for (let turn = 0; turn <= count; turn++) {
-    await until(() => asked.length > turn);
-    asked[turn]?.settle(undefined, {});
-    assert.equal((await patient.next()).status, 200);
-  }
+  await answerEach(asked, patient, 1 + count);
   const eager = open();
   eager.send(GET, full.repeat(count), GET);
   await eager.ended();
@@ -214,11 +224,7 @@ test("the trailers of the requests before count with the headers of waiting requ
   const count = MAX_WAITING_HEADERS / MOST_HEADERS;
   const patient = open();
   patient.send(full.repeat(count));
-  for (let turn = 0; turn < count; turn++) {
-    await until(() => asked.length > turn);
-    asked[turn]?.settle(undefined, {});
-    assert.equal((await patient.next()).status, 200);
-  }
+  await answerEach(asked, patient, count);
   const eager = open();
   eager.send(full.repeat(count + 2));
   await eager.ended();
@@ -231,11 +237,7 @@ test("targets and headers of waiting requests beyond the length end the connecti
   const count = Math.floor(MAX_WAITING_LENGTH / 15_100);
   const patient = open();
   patient.send(GET, long.repeat(count));
-  for (let turn = 0; turn <= count; turn++) {
-    await until(() => asked.length > turn);
-    asked[turn]?.settle(undefined, {});
-    assert.equal((await patient.next()).status, 200);
-  }
+  await answerEach(asked, patient, 1 + count);
   const eager = open();
   eager.send(GET, long.repeat(count + 1));
   await eager.ended();
@@ -247,11 +249,7 @@ test("one pipelined request beyond the limit ends the connection", async (t) => 
   const patient = open();
   patient.send(GET.repeat(1 + MAX_WAITING_REQUESTS));
   await until(() => asked.length === 1);
-  for (let turn = 0; turn <= MAX_WAITING_REQUESTS; turn++) {
-    await until(() => asked.length > turn);
-    asked[turn]?.settle(undefined, {});
-    assert.equal((await patient.next()).status, 200);
-  }
+  await answerEach(asked, patient, 1 + MAX_WAITING_REQUESTS);
   const before = [requests.length, asked.length, summaries.length] as const;
   const greedy = open();
   const sent = 2 + MAX_WAITING_REQUESTS;

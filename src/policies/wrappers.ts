@@ -12,7 +12,7 @@ import {
 import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
 import { isPattern, isUncertain, plainWord, type Word } from "./shell-command.ts";
-import { doasCommand, suCommand, sudoCommand } from "./user-wrappers.ts";
+import { chrootCommand, doasCommand, suCommand, sudoCommand } from "./user-wrappers.ts";
 import {
   again,
   type Arguments,
@@ -32,7 +32,6 @@ interface Wrapper {
   readonly acts: boolean;
 }
 
-const ANYTHING = /^/;
 const NUMBER = "-?\\d+";
 const FIND_ACTIONS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 /** Stands for the arguments that `xargs` adds. With it, an exact pattern does not match the command without them. */
@@ -49,7 +48,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["su", { acts: true, innersOf: suCommand }],
   ["find", { acts: true, innersOf: findActions }],
   ["trap", { acts: true, innersOf: trapAction }],
-  ["chroot", acts({ operands: [ANYTHING] })],
+  ["chroot", { acts: true, innersOf: chrootCommand }],
   ["signalbox", { acts: true, innersOf: guardedCommand }],
   ...STARTERS.map((name) => [name, { acts: true, innersOf: startedCommand }] as const),
   ...GUARD_FILES.map((name) => [name, { acts: true, innersOf: fileCommand }] as const),
@@ -88,10 +87,6 @@ function shell(name: string, kind: typeof BASH) {
 
 function runs(settings: Arguments): Wrapper {
   return { acts: false, innersOf: commandAfter(settings) };
-}
-
-function acts(settings: Arguments): Wrapper {
-  return { acts: true, innersOf: commandAfter(settings) };
 }
 
 function numbered(alternatives: string): RegExp {

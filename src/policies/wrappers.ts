@@ -112,6 +112,7 @@ const ENV: Arguments = {
   assigns: true,
 };
 const SPLIT_STRING = /^-(?:[iv0]*S|-s[a-z-]*=?)/;
+const VALUED_BY_ENV = /^-[iv0]*[uCa]$|^--[uca][a-z0-9-]*$/;
 const envArguments = commandAfter(ENV);
 const ENV_WORD = plainWord("env");
 
@@ -129,11 +130,17 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
       // Only the first word is split, so the others keep their quotes. It is no text of a shell.
       const script = more.map((word) => ({ ...word, value: word.raw }));
       if (!text) return scriptOf([], { isUnclear: true });
-      // Its words may be options of `env` too, and a line feed only separates them.
-      const split = { ...text, value: text.value.replaceAll("\n", " ") };
-      return scriptOf([ENV_WORD, split, ...script], { isUnclear: true });
+      // Its words may be options of `env` too. A line feed and `\_` only separate them.
+      const own = text.value.replace(/\n|\\_/g, " ");
+      // A comment and `\c` end the first word only: what follows it in the command is still run.
+      const shorter = own.replace(/(?:(?:^|\s)#|\\c)[^]*$/, "");
+      const texts = shorter === own ? [own] : [own, shorter];
+      return texts.flatMap((value) =>
+        scriptOf([ENV_WORD, { ...text, value }, ...script], { isUnclear: true }),
+      );
     }
-    if (!isOption && !value.includes("=")) break;
+    if (VALUED_BY_ENV.test(value)) at++;
+    else if (!isOption && !value.includes("=")) break;
   }
   const options = words.slice(1, optionsOf(words, ENV).at).map(({ value }) => value);
   const names = options.map((value) => value.replace(/^-u|^--unset=?|^--$/, ""));

@@ -166,6 +166,13 @@ export const EVASIONS: readonly string[] = [
   "env -S 'CI=1 -- git push'",
   "env -S -- git push",
   "env -S 'git\npush'",
+  "env -u CI -S 'git push'",
+  "env -iC /srv -S'git push'",
+  "env --unset CI --split-string 'git push'",
+  "env -S \"-u CI -S 'git push'\"",
+  "env -S 'git\\_push'",
+  "env -S 'CI=1 # note' git push",
+  "env -S 'CI=1\\c' git push",
   // Shells of other users read their input.
   "su - deploy <<'EOF'\ngit push\nEOF",
   "sudo su deploy <<< 'git push'",

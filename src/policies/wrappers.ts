@@ -163,7 +163,7 @@ const XARGS: Arguments = {
 };
 
 /** The words in which `xargs -I` puts its input count as expanded: in a script they become commands. */
-function xargsCommand(words: readonly Word[]): readonly Inner[] {
+function xargsCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
   const { at, isUnclear } = optionsOf(words, XARGS);
   if (at >= words.length) return innersAt(words, at, isUnclear);
   const options = words.slice(1, at).map(({ value }) => value);
@@ -175,7 +175,9 @@ function xargsCommand(words: readonly Word[]): readonly Inner[] {
   const isSecond = options.slice(index + 1).some(isMark);
   const isHidden = mark !== undefined && (isSecond || !/^[^\w\s./-]+$/.test(mark));
   const own = words.slice(at).map((word) => withMark(word, mark));
-  const inners = innersAt([...own, MORE], 0, isUnclear || isHidden);
+  const inners = [...innersAt([...own, MORE], 0, isUnclear || isHidden)];
+  // With `-a` and an empty file, the program runs without more arguments, and reads the input itself.
+  if (inputs.length > 0) inners.push(...innersAt(own, 0, isUnclear || isHidden));
   return isUnclear ? [...inners, ...again(words, at + 1)] : inners;
 }
 

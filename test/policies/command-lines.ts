@@ -173,6 +173,7 @@ export const EVASIONS: readonly string[] = [
   "env -S 'git\\_push'",
   "env -S 'CI=1 # note' git push",
   "env -S 'CI=1\\c' git push",
+  "xargs -a empty.txt bash <<< 'git push'",
   // Shells of other users read their input.
   "su - deploy <<'EOF'\ngit push\nEOF",
   "sudo su deploy <<< 'git push'",

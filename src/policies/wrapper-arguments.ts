@@ -26,6 +26,8 @@ export type Inner = Certainty &
 export interface Arguments {
   /** The options that stand alone, or contain their value. */
   readonly alone?: RegExp;
+  /** The options that stand alone, and make it unclear what the command does. */
+  readonly flags?: RegExp;
   /** The options that take the next word as their value. */
   readonly valued?: RegExp;
   /** The arguments before the command. */
@@ -36,9 +38,13 @@ export interface Arguments {
 
 const NEVER = /(?!)/;
 
-/** Reads the options of a program. */
-export function optionsOf(words: readonly Word[], { alone = NEVER, valued = NEVER }: Arguments) {
+/** Reads the options of a program. Where they end is known if each option is: an unknown one may take a value. */
+export function optionsOf(
+  words: readonly Word[],
+  { alone = NEVER, flags = NEVER, valued = NEVER }: Arguments,
+) {
   let isUnclear = false;
+  let hasFlag = false;
   let at = 1;
   for (; at < words.length; at++) {
     const word = words[at] as Word;
@@ -52,16 +58,19 @@ export function optionsOf(words: readonly Word[], { alone = NEVER, valued = NEVE
     if (valued.test(value)) {
       const own = words[++at];
       if (own && isUncertain(own)) isUnclear = true;
-    } else if (!alone.test(value)) isUnclear = true;
+    } else if (flags.test(value)) hasFlag = true;
+    else if (!alone.test(value)) isUnclear = true;
   }
-  return { at, isUnclear };
+  return { at, isUnclear: isUnclear || hasFlag, isEndKnown: !isUnclear };
 }
 
 /** Makes the reader of a program with options, operands and assignments before the command. */
 export function commandAfter(settings: Arguments) {
   const { operands = [], assigns = false } = settings;
   return (words: readonly Word[]): readonly Inner[] => {
-    let { at, isUnclear } = optionsOf(words, settings);
+    const options = optionsOf(words, settings);
+    let { at } = options;
+    let isUnclear = !options.isEndKnown;
     let next = at + 1;
     for (const operand of operands) {
       const word = words[at++];
@@ -81,8 +90,9 @@ export function commandAfter(settings: Arguments) {
         next = at;
       }
     }
-    const inners = innersAt(words, at, isUnclear, assignments);
-    return isUnclear ? [...inners, ...again(words, next, operands.length > 0)] : inners;
+    const inners = innersAt(words, at, isUnclear || options.isUnclear, assignments);
+    if (!isUnclear) return inners.slice(0, 1);
+    return [...inners, ...again(words, next, operands.length > 0)];
   };
 }
 

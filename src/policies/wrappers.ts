@@ -95,19 +95,23 @@ function numbered(alternatives: string): RegExp {
 
 const WATCH: Arguments = {
   alone: /^-[dtbegc]+$|^-n[\d.]+$|^--interval=[\d.]+$/,
+  flags: /^-[dtbegcx]+$|^--exec$/,
   valued: /^-n$|^--interval$/,
 };
 const watchText = scriptAfter(WATCH);
 
 /** With `-x`, the words are run as they are. */
 function watchCommand(words: readonly Word[]): readonly Inner[] {
-  const { at } = optionsOf(words, WATCH);
+  const { at, isEndKnown } = optionsOf(words, WATCH);
   const isRun = words.slice(1, at).some(({ value }) => /^-[a-z]*x|^--exec$/.test(value));
-  return isRun ? [...innersAt(words, at, true), ...again(words, at + 1)] : watchText(words);
+  if (!isRun) return watchText(words);
+  const inners = innersAt(words, at, true);
+  return isEndKnown ? inners.slice(0, 1) : [...inners, ...again(words, at + 1)];
 }
 
 const ENV: Arguments = {
   alone: /^-u\w+$|^--unset=\w+$/,
+  flags: /^-[iv0]+$|^--(?:ignore-environment|null|debug)$/,
   valued: /^-u$|^--unset$/,
   assigns: true,
 };

@@ -163,7 +163,8 @@ function collectInflated(request: IncomingMessage, limits: BodyLimits, done: Bod
   };
   inflate.on("error", () => once(new BadInput("The body is not valid gzip")));
   request.on("close", () => {
-    if (!request.complete) inflate.destroy(); // the client has disconnected: free the inflater
+    // Cut off before its end, even where all of it had arrived: free the inflater and its room in the budget.
+    if (!request.readableEnded) inflate.destroy();
   });
   collect(inflate, undefined, limits, once);
   request.pipe(inflate);

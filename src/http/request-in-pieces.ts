@@ -28,16 +28,19 @@ export class RequestInPieces extends IncomingMessage {
   #pieces = 0;
   #isHeld = false;
   #isRead = false;
+  #isRefused = false;
 
   /** Takes the next piece of the body from the parser of Node; `null` is its end. */
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
     if (piece === null) {
+      if (this.#isRefused) return false; // what came before the refusal is not the whole body
       // As many trailers cost as much as as many headers, for which a request is refused.
       if (!hasTooManyHeaders(this.rawTrailers)) return super.push(piece, encoding);
       cutOff(this.socket);
       return false;
     }
     if (piece.length < SMALL_PIECE_BYTES && ++this.#small > MOST_SMALL_PIECES && this.#isInChunks) {
+      this.#isRefused = true;
       dropRest(this.socket);
       // Node hands it to the server as it does errors of its parser.
       this.socket.emit(

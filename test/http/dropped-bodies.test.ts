@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { BodyBudget } from "../../src/http/body-budget.ts";
 import { later, type Settle, TextReply } from "../../src/http/reply.ts";
 import { MOST_SMALL_PIECES } from "../../src/http/request-in-pieces.ts";
+import { MOST_HEADERS } from "../../src/http/request.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
 
@@ -44,5 +47,42 @@ for (const { name, head, status } of [
     connection.send(CHUNKS);
     assert.equal((await connection.next()).status, 400);
     await connection.ended();
+  });
+}
+
+const TRAILERS = `0\r\n${"a: b\r\n".repeat(MOST_HEADERS + 1)}\r\n`;
+const POST = `POST /set HTTP/1.1\r\n${FRAMING}\r\nContent-Type: application/json\r\n`;
+const sized = (bytes: Buffer): string =>
+  `${bytes.length.toString(16)}\r\n${bytes.toString("latin1")}\r\n`;
+
+for (const { name, coding, rest } of [
+  { name: "too many small chunks", coding: "", rest: `${CHUNKS}0\r\n\r\n` },
+  { name: "too many small chunks of gzip", coding: "gzip", rest: `${CHUNKS}0\r\n\r\n` },
+  { name: "too many trailers", coding: "", rest: TRAILERS },
+  { name: "too many trailers after gzip", coding: "gzip", rest: TRAILERS },
+]) {
+  test(`a request with ${name} is not carried out, and holds no room for its body`, async (t) => {
+    let handled = 0;
+    const set = route({
+      ...{ ...common, method: "POST", path: "/set", body: free, replies: { 200: free } },
+      handle: () => ({ handled: ++handled }),
+    });
+    const bodyBudget = new BodyBudget(64 * 1024); // room for one gzip body
+    const { open } = await serve(t, [set], { bodyBudget });
+    const json = Buffer.from("{}");
+    const body = coding ? gzipSync(json) : json;
+    const refused = open();
+    refused.socket.write(
+      `${POST}Content-Encoding: ${coding}\r\n\r\n${sized(body)}${rest}`,
+      "latin1",
+    );
+    await refused.ended();
+    const next = open();
+    next.socket.write(
+      `${POST}Content-Encoding: gzip\r\n\r\n${sized(gzipSync(json))}0\r\n\r\n`,
+      "latin1",
+    );
+    const { status, body: answer } = await next.next("POST");
+    assert.deepEqual([status, answer], [200, '{"handled":1}']);
   });
 }

@@ -41,7 +41,10 @@ export class Connections {
   /** Adds a new connection. At the limit it replaces another connection, or is closed. */
   add(socket: Socket): void {
     connectionArrived();
-    const address = this.#isByAddress ? networkOf(socket.remoteAddress ?? "") : "";
+    // Reset while it waited to be accepted. What the client had sent would still be read and carried out, 64 requests of
+    // thousands of such connections, before those behind them are accepted.
+    if (socket.remoteAddress === undefined) return void socket.destroy();
+    const address = this.#isByAddress ? networkOf(socket.remoteAddress) : "";
     const holding = this.#shares.hold([address], socket);
     holding.set(1);
     this.#open.add(holding);

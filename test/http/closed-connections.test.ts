@@ -31,3 +31,16 @@ test("connections that have closed are not kept in memory", async () => {
   assert.equal(kept.length, 0);
   assert.equal(connections.latest.size, 0);
 });
+
+test("a connection that was reset before it was accepted is closed, and takes no other's place", () => {
+  const connections = new Connections(1, true);
+  const socketOf = (remoteAddress: string | undefined) => {
+    const destroyed: string[] = [];
+    const destroy = (): void => void destroyed.push("yes");
+    return Object.assign(new EventEmitter(), { remoteAddress, destroy, destroyed });
+  };
+  const [open, reset] = [socketOf("192.0.2.1"), socketOf(undefined)];
+  for (const socket of [open, reset]) connections.add(socket as unknown as Socket);
+  assert.deepEqual([open.destroyed, reset.destroyed], [[], ["yes"]]);
+  assert.equal(connections.latest.size, 1);
+});

@@ -16,12 +16,12 @@ import { listDirectory, listOrganizations } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { policyFileName, policyRecordName, type Layout } from "../layout.ts";
 import { endOfLog } from "../log-lines.ts";
+import { listNumbers, numberedPath } from "../numbered-files.ts";
 import { refuseOddEntries } from "../odd-entries.ts";
+import { listSegments, segmentPath } from "../segmented-log.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
 
 const DIRECTORY_MODE = 0o700;
-const SEGMENT = /^\d{12}\.jsonl$/;
-const ACTIVITY_FILE = /^activity(-\d+)?\.jsonl$/;
 
 /** A file of a data directory as a backup names it. */
 export interface StagedFile {
@@ -92,7 +92,8 @@ class Stage {
     if (!names.includes(basename(own.organization))) return; // its creation was not committed
     const inOwn = (pattern: RegExp) => this.#addMatching(own.directory, names, pattern);
     // Retention removes files of logs after a checkpoint that no longer demands them: an earlier one needs them.
-    const activity = pathsOf(own.directory, names, ACTIVITY_FILE);
+    const numbers = await listNumbers(this.#disk, own.activityLog);
+    const activity = numbers.map((number) => numberedPath(own.activityLog, number));
     const held = await this.#segments(own.audit);
     for (const path of [...activity, ...held]) await this.#link(path);
     for (const directory of [own.auditProof, own.activityProof]) await this.#tree(directory);
@@ -145,11 +146,14 @@ class Stage {
   }
 
   async #addMatching(directory: string, names: readonly string[], pattern: RegExp): Promise<void> {
-    for (const path of pathsOf(directory, names, pattern)) await this.#add(path);
+    for (const name of names.filter((one) => pattern.test(one))) {
+      await this.#add(join(directory, name));
+    }
   }
 
   async #segments(directory: string): Promise<readonly string[]> {
-    return pathsOf(directory, await listDirectory(this.#disk, directory), SEGMENT);
+    const segments = await listSegments(this.#disk, directory);
+    return segments.map((segment) => segmentPath(directory, segment));
   }
 
   /** Gives a file its second name; `false` if it does not exist, or was removed meanwhile. */
@@ -190,8 +194,4 @@ class Stage {
   #staged(path: string): string {
     return join(this.#directory, relative(this.#root, path));
   }
-}
-
-function pathsOf(directory: string, names: readonly string[], pattern: RegExp): readonly string[] {
-  return names.filter((one) => pattern.test(one)).map((name) => join(directory, name));
 }

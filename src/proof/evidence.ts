@@ -105,7 +105,6 @@ export class StoredCheckpoints {
  * the one that demands the fewest, since events are removed and never come back.
  */
 function firstByNewest(checkpoints: readonly Checkpoint[]): number {
-  const size = Math.max(0, ...checkpoints.map((one) => one.size));
-  const newest = checkpoints.filter((one) => one.size === size);
-  return Math.max(0, ...newest.map(firstOf));
+  const [newest] = checkpoints.toSorted((a, b) => b.size - a.size || firstOf(b) - firstOf(a));
+  return newest === undefined ? 0 : firstOf(newest);
 }

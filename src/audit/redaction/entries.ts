@@ -10,6 +10,8 @@ export interface Entry {
   readonly keyword: string;
   readonly rule?: RedactionRule;
   readonly program?: ProgramRule;
+  /** The text that must follow the program's name. */
+  readonly after?: RegExp | undefined;
 }
 
 /** Whether a keyword is at a position, in any letter case. The name of a program must be a whole word. */

@@ -30,6 +30,10 @@ const IN_JSON = /[[\]{},:]/;
 const BEFORE_QUOTE = /^(?:|-\w|[\w.-]{1,100}\+?=)$/;
 /** Keeps the name of a variable apart from the text after it. */
 const SEAM = "\u200b";
+/** A character before an opening quote or after a closing one that belongs to the same word. */
+const COMES_BEFORE = /[\w$-]/;
+const GOES_ON = /[\w$"'=/.@-]/;
+const QUOTES_OF_A_PART = 2_048;
 const PAUSE = 512;
 /** A secret of more parts is replaced with the quotes between them. */
 const MOST_SPANS = 16;
@@ -130,6 +134,23 @@ export function* withoutLayer(text: string, quotes: Quotes): Work<Layer | undefi
   if (copied === 0) return undefined;
   layer.add({ said: text.slice(copied), from: copied, to: text.length });
   return layer;
+}
+
+/** Whether a layer of quotes may be removed: there are quotes in quotes, escapes, or words of several parts. */
+export function* isLayered(text: string): Work<boolean> {
+  if (text.includes("\\")) return true;
+  const hasDouble = text.includes('"');
+  if (hasDouble && text.includes("'")) return true;
+  const quote = hasDouble ? '"' : "'";
+  for (let open = text.indexOf(quote), parts = 1; open !== -1; parts++) {
+    if (COMES_BEFORE.test(text[open - 1] ?? "")) return true;
+    const close = text.indexOf(quote, open + 1);
+    if (GOES_ON.test(text[(close === -1 ? open : close) + 1] ?? "")) return true;
+    if (close === -1) return false;
+    open = text.indexOf(quote, close + 1);
+    if (parts % QUOTES_OF_A_PART === 0) yield;
+  }
+  return false;
 }
 
 /** A word of a command, without its quotes. */

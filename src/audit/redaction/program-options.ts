@@ -19,6 +19,7 @@ const LISTED = /^["']\s{0,4},/;
 const NEXT_LISTED = /["']?\s{0,4},\s{0,4}["']/y;
 /** A redirection: the next word is a file. A here-string is not one. */
 const FILE_BEFORE = /(?<!<)(?:<|>{1,2})\s{0,4}$/;
+const AROUND = /^["']|["']$/g;
 const ENDS_COMMAND = /[;|&)\n]/;
 const ENDS_WORD = /[\s;|&()<>]/;
 
@@ -70,7 +71,7 @@ export function secretsOfProgram(
     }
     waiting = undefined;
     if (isWrapper && !said.startsWith("-")) return { secrets, end };
-    if (before?.test(said)) isOpen = true;
+    if (before?.test(said.replace(AROUND, ""))) isOpen = true;
     if (!isOpen) continue;
     if (hasAssignments && !said.startsWith("-")) secrets.push(...secretIn(text, word, "=", own));
     for (const [flag, takes] of flags) {

@@ -6,14 +6,14 @@
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
 import { type Entry, standsAt } from "./entries.ts";
-import { withoutLayer } from "./layers.ts";
+import { isLayered, withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
 import { COMMAND_PROGRAMS } from "./command-rules.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { Quotes } from "./quotes.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import { AtSigns, type Match, Scan } from "./scan.ts";
-import type { RedactionRule } from "./shapes.ts";
+import { type RedactionRule, secretAt } from "./shapes.ts";
 import { inOrder, type Redacted, type Redaction, replaced, type Secret } from "./spans.ts";
 import { MARK } from "./values.ts";
 
@@ -40,11 +40,11 @@ const MOST_LAYERS = 3;
 const LAYERED_LENGTH = 16_384;
 /** How often a text with layers is redacted: a word that was joined may be another word after the first time. */
 const MOST_ROUNDS = 3;
-/** A character after a closing quote that belongs to the same word. */
-const GOES_ON = /[\w$"']/;
-const QUOTES_OF_A_PART = 2_048;
 const JOINED = /(?<![\w-])-[A-Za-z]{2,8}(?![\w-])/;
-const HIDES = /["'\\]/;
+const IN_WORD = /[\w-]/;
+const QUOTES = /["'\\]/;
+/** Quotes or a backslash in a word, which the shell removes: `-"p"` is `-p`. */
+const INSIDE_WORD = /[\w-][$"'\\]+\w/;
 
 /** A match and the index of the entry behind its own, or the end of a secret. */
 type Tried = { readonly match: Match; readonly behind: number } | number | undefined;
@@ -66,7 +66,8 @@ export class Redactor {
     this.#literals = rules.filter(({ literal }) => literal !== undefined);
     for (const rule of rules) for (const keyword of rule.keywords) this.#add({ keyword, rule });
     for (const program of programs) {
-      for (const name of program.programs) this.#add({ keyword: name.padEnd(3), program });
+      const after = program.after === undefined ? undefined : new RegExp(program.after);
+      for (const name of program.programs) this.#add({ keyword: name.padEnd(3), program, after });
     }
   }
 
@@ -205,13 +206,13 @@ export class Redactor {
     for (const entry of entries) {
       if (!standsAt(text, entry, place)) continue;
       this.steps += TRY_STEPS;
-      const { rule, program } = entry;
-      if (program && (text.length > LOOKED_THROUGH || hasOption(text, program, place))) return true;
-      if (rule === undefined) continue;
       found = "keyword";
+      const { rule, program } = entry;
+      if (program && (text.length > LOOKED_THROUGH || mayHaveOption(text, entry, place)))
+        return true;
+      if (rule === undefined) continue;
       if (rule.isBeforeAt === true && !atSigns.follow(place)) continue;
-      rule.pattern.lastIndex = place;
-      if (rule.pattern.test(text)) return true;
+      if (mayFind(rule, text, place)) return true;
     }
     return found;
   }
@@ -240,37 +241,34 @@ export class Redactor {
   }
 }
 
-/** Whether a layer of quotes may be removed: there are quotes in quotes, escapes, or words of several parts. */
-function* isLayered(text: string): Work<boolean> {
-  if (text.includes("\\")) return true;
-  const hasDouble = text.includes('"');
-  if (hasDouble && text.includes("'")) return true;
-  const quote = hasDouble ? '"' : "'";
-  for (let open = text.indexOf(quote), parts = 1; open !== -1; parts++) {
-    const close = text.indexOf(quote, open + 1);
-    if (GOES_ON.test(text[(close === -1 ? open : close) + 1] ?? "")) return true;
-    if (close === -1) return false;
-    open = text.indexOf(quote, close + 1);
-    if (parts % QUOTES_OF_A_PART === 0) yield;
-  }
-  return false;
+/** Whether a rule may find a secret at a position. If there are quotes, it may accept what is in them. */
+function mayFind(rule: RedactionRule, text: string, place: number): boolean {
+  if (!QUOTES.test(text)) return secretAt(rule, text, place) !== undefined;
+  rule.pattern.lastIndex = place;
+  return rule.pattern.test(text);
 }
 
-/** Whether the text has an option of a program, or an assignment, after the program's name. */
-function hasOption(text: string, { options, hasAssignments }: ProgramRule, place: number): boolean {
+/** Whether the text after a program's name may have an option with a secret, or an assignment. */
+function mayHaveOption(text: string, { program, after }: Entry, place: number): boolean {
+  const { options, hasAssignments } = program as ProgramRule;
+  const isSplit = INSIDE_WORD.test(text);
+  if (after && !isSplit && !after.test(text.slice(place))) return false;
   if (hasAssignments && text.includes("=", place)) return true;
-  for (const option in options) if (text.includes(option, place)) return true;
+  for (const option in options) if (hasOption(text, option, place)) return true;
   return (
-    mayJoin(text, place) &&
+    (isSplit || (text.includes("-", place) && JOINED.test(text))) &&
     Object.entries(options).some(
       ([flag, takes]) => takes === ":" || (takes === "word" && flag.length === 2),
     )
   );
 }
 
-/** Whether the text may have short options that are joined, as in `-su`. Quotes could hide or make one. */
-function mayJoin(text: string, place: number): boolean {
-  return text.includes("-", place) && (JOINED.test(text) || HIDES.test(text));
+/** Whether an option stands after a position, and not inside a word, as `-p` does in `web-prod`. */
+function hasOption(text: string, option: string, place: number): boolean {
+  let at = text.indexOf(option, place);
+  while (at > 0 && option.startsWith("-") && IN_WORD.test(text[at - 1] ?? ""))
+    at = text.indexOf(option, at + 1);
+  return at !== -1;
 }
 
 /** The rules that apply to every organization. */

@@ -4,9 +4,8 @@ import type { Layer } from "./layers.ts";
 import { secretsOfProgram } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
 import type { Quotes } from "./quotes.ts";
-import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
+import { CHARACTERS, type RedactionRule, secretAt } from "./shapes.ts";
 import type { Secret, Span } from "./spans.ts";
-import { MARK } from "./values.ts";
 
 const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
 /** A character that may end a command, if it is not in quotes. */
@@ -106,25 +105,21 @@ export class Scan {
 
   /** Tries a rule whose keyword is at a position. Returns what it has found, or the end of an earlier secret there. */
   find(rule: RedactionRule, place: number): Match | number | undefined {
-    const { pattern, accepts, id, isBeforeAt } = rule;
+    const { accepts, id, isBeforeAt } = rule;
     if (place >= (this.#waiting[0]?.start ?? Infinity)) this.passTo(place + 1);
     if (place < this.#copied) return this.#copied;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
     if (accepts && this.#isRewritten(place)) return undefined;
     this.read += TRY_LENGTH;
-    pattern.lastIndex = place;
-    const found = pattern.exec(this.text);
-    if (found === null) return undefined;
-    const groups: Groups = found.groups ?? {};
-    const group = SECRETS.find((name) => groups[name] !== undefined) ?? "";
-    const secret = groups[group] ?? found[0];
-    if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
-    const start = pattern.lastIndex - secret.length;
+    const found = secretAt(rule, this.text, place);
+    if (found === undefined) return undefined;
+    const { end, group } = found;
+    const start = end - found.secret.length;
     // Dozens of keywords may stand before one value, which may be as long as the text.
     const isKnown = ({ match }: Far): boolean =>
       match.start === start && match.rule === id && match.group === group;
     if (this.#waiting.some(isKnown)) return undefined;
-    return { start, end: pattern.lastIndex, group, rule: id, place };
+    return { start, end, group, rule: id, place };
   }
 
   /** Replaces the secret of a match. Returns its end. */

@@ -1,5 +1,5 @@
 /** Parts that the redaction rules share. */
-import { isSecretValue } from "./values.ts";
+import { isSecretValue, MARK } from "./values.ts";
 
 /** The named groups of a match. */
 export type Groups = Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,28 @@ export interface RedactionRule {
 }
 
 /** The groups that may contain the secret. */
-export const SECRETS = ["secret", "whole", "escaped", "double", "single", "bare", "loose"] as const;
+const SECRETS = ["secret", "whole", "escaped", "double", "single", "bare", "loose"] as const;
+
+/** The secret of a match. */
+interface Found {
+  readonly secret: string;
+  /** The group of the secret, or an empty text. */
+  readonly group: string;
+  readonly end: number;
+}
+
+/** Tries a rule whose keyword is at a position. */
+export function secretAt(rule: RedactionRule, text: string, place: number): Found | undefined {
+  const { pattern, accepts } = rule;
+  pattern.lastIndex = place;
+  const found = pattern.exec(text);
+  if (found === null) return undefined;
+  const groups: Groups = found.groups ?? {};
+  const group = SECRETS.find((name) => groups[name] !== undefined) ?? "";
+  const secret = groups[group] ?? found[0];
+  if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
+  return { secret, group, end: pattern.lastIndex };
+}
 
 /** Letters and digits for examples. Written out, they would look like real secrets to scanners. */
 export function sample(count: number, letters = "a1B2c3D4e5"): string {

@@ -261,6 +261,37 @@ test("a dash inside of a word does not begin an option", () => {
   }
 });
 
+test("texts that only look like secrets are not redacted in parts", () => {
+  const redactor = new Redactor(REDACTION_RULES);
+  for (const text of [
+    "az vm start --name web --subscription team-23-prod-eu",
+    'mongosh --eval "rs.status()"',
+    'curl --json "{}" https://api.example.com/orders',
+    'curl --upload-file report.csv "https://files.example.com"',
+    'gh issue comment 1705 --body "Fixed in 1.10.2"',
+    "openssl req -x509 -key key.pem -days 200 -out cert.pem",
+    "redis-cli --scan --pattern 'session:*'",
+  ]) {
+    assert.equal(redactor.mayApply(text), false, text);
+  }
+});
+
+for (const text of [
+  `mongosh -"p" hunter2`,
+  `mongosh "-"p hunter2`,
+  String.raw`mongosh \-p hunter2`,
+  `docker lo"gin" -p hunter2 reg`,
+  `docker "login" '-p' hunter2 reg`,
+  String.raw`curl --us\er ada:hunter2 x`,
+  `export DB_PASSWORD''='hunter2'`,
+  `vault operator "unsea"l hunter2`,
+  `psql postgres://'u:hunter2'@db/x`,
+]) {
+  test(`quotes inside of a word do not hide a secret: ${text}`, () => {
+    assert.doesNotMatch(redactText(text).text, /hunter2/);
+  });
+}
+
 for (const text of [
   "unzip '-qP' hunter2 a.zip",
   'unzip "-P" hunter2 a.zip',

@@ -1,5 +1,5 @@
 import { IncomingMessage } from "node:http";
-import { setImmediate } from "../core/timers.ts";
+import { onQuietTurn } from "../core/arrivals.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { hasTooManyHeaders } from "./request.ts";
 
@@ -12,6 +12,8 @@ export const SMALL_PIECES = "ERR_SMALL_PIECES";
 
 /** After this number of pieces of a body, the rest waits for a later turn of the event loop. */
 const PIECES_AT_ONCE = 64;
+/** The same for its bytes. The usual batches of runtimes are smaller. */
+const BYTES_AT_ONCE = 128 * 1024;
 /** The bodies that go on in one turn: each may have a millisecond of pieces. */
 const READ_ON_AT_ONCE = 4;
 
@@ -21,11 +23,14 @@ const READ_ON_AT_ONCE = 4;
  * one turn of the event loop: a hundred connections that sent bodies of one byte a chunk held up all others for a minute.
  *
  * Larger chunks are not bounded, since a client may send each event in one. They wait for a later turn instead: with
- * chunks of 64 bytes, 20 connections held up all others for three seconds.
+ * chunks of 64 bytes, 20 connections held up all others for three seconds. So do the pieces of a large body with a length:
+ * with 300 bodies of 8 MB, each turn took 15 ms, and new connections waited for three seconds.
  */
 export class RequestInPieces extends IncomingMessage {
   #small = 0;
+  /** What came since the body was last held. */
   #pieces = 0;
+  #bytes = 0;
   #isHeld = false;
   #isRead = false;
   #isRefused = false;
@@ -49,7 +54,8 @@ export class RequestInPieces extends IncomingMessage {
       );
       return false; // dropping costs time, too: Node would read and drop up to 2 MiB more
     }
-    if (++this.#pieces % PIECES_AT_ONCE === 0) this.#hold();
+    this.#bytes += piece.length;
+    if (++this.#pieces >= PIECES_AT_ONCE || this.#bytes >= BYTES_AT_ONCE) this.#hold();
     return super.push(piece, encoding) && !this.#isHeld; // after `false` Node reads no more of the connection
   }
 
@@ -69,7 +75,7 @@ export class RequestInPieces extends IncomingMessage {
     super._read(size);
   }
 
-  /** The pieces of a body with a length are what the network delivers, one in a turn of the event loop. */
+  /** The pieces of a body with a length are what the network delivers, up to 64 KiB each. */
   get #isInChunks(): boolean {
     return this.headers["transfer-encoding"] !== undefined;
   }
@@ -77,8 +83,9 @@ export class RequestInPieces extends IncomingMessage {
   #hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
+    this.#pieces = this.#bytes = 0;
     held.push(this);
-    if (held.length === 1) setImmediate(readOn);
+    if (held.length === 1) onQuietTurn(readOn);
   }
 
   /** Lets Node read on; the result is whether it does. */
@@ -97,11 +104,11 @@ const held: RequestInPieces[] = [];
 
 /**
  * Lets a few bodies be read on in each turn. Node accepts one connection in a turn: with all bodies of 100 connections in
- * each, others waited for seconds to be accepted.
+ * each, others waited for seconds to be accepted. So none is read on while connections arrive, for eight turns at most.
  */
 function readOn(): void {
   for (let read = 0, next; read < READ_ON_AT_ONCE && (next = held[0]); held.shift()) {
     if (next.readOn()) read++;
   }
-  if (held.length > 0) setImmediate(readOn);
+  if (held.length > 0) onQuietTurn(readOn);
 }

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { connectionArrived } from "../../src/core/arrivals.ts";
 import { reply } from "../../src/http/reply.ts";
 import {
   MOST_SMALL_PIECES,
@@ -126,4 +127,38 @@ test("of bodies that wait, four are read on in each turn of the event loop", asy
     later.push(reads);
   }
   assert.deepEqual(later, [4, 2, 0]);
+});
+
+function largeBody(t: TestContext): { request: RequestInPieces; reads: () => number } {
+  const { mock } = t.mock.method(IncomingMessage.prototype, "_read", () => {});
+  const request = new RequestInPieces(new Socket());
+  request.on("data", () => {});
+  return { request, reads: () => mock.callCount() };
+}
+
+test("after 128 KiB the rest of a body with a length waits for a later turn", async (t) => {
+  const { request, reads } = largeBody(t);
+  await turn(); // it is read from its beginning
+  const before = reads();
+  for (let piece = 0; piece < 2; piece++) {
+    assert.equal(request.push(Buffer.alloc(64 << 10)), piece === 0);
+  }
+  assert.equal(reads(), before);
+  await turn();
+  assert.equal(reads(), before + 1);
+});
+
+test("no body is read on while connections arrive, for eight turns at most", async (t) => {
+  const { request, reads } = largeBody(t);
+  await turn();
+  const before = reads();
+  connectionArrived();
+  request.push(Buffer.alloc(128 << 10));
+  let turns = 0;
+  while (reads() === before && turns < 20) {
+    connectionArrived();
+    await turn();
+    turns++;
+  }
+  assert.equal(turns, 8);
 });

@@ -58,8 +58,9 @@ export function optionsOf(
     if (valued.test(value)) {
       const own = words[++at];
       if (own && isUncertain(own)) isUnclear = true;
-    } else if (flags.test(value)) hasFlag = true;
-    else if (!alone.test(value)) isUnclear = true;
+    } else if (alone.test(value)) continue;
+    else if (flags.test(value)) hasFlag = true;
+    else isUnclear = true;
   }
   return { at, isUnclear: isUnclear || hasFlag, isEndKnown: !isUnclear };
 }

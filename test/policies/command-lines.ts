@@ -246,6 +246,8 @@ export const HARMLESS: readonly string[] = [
   "git status",
   "  git status  ",
   "git status -sb",
+  "watch -d git status",
+  "watch -tc -n 5 git status",
   "git log --oneline -5",
   "git log --format='%h %s' -5",
   'git log --grep "git push"',

@@ -29,14 +29,27 @@ function commandOrShell(settings: Arguments) {
 export const sudoCommand = commandOrShell({
   alone:
     /^-[nEHkSb]+$|^--(?:non-interactive|preserve-env|set-home|stdin|background)$|^--(?:user|group)=\w+$/,
+  flags:
+    /^-[nEHkSbisAPBNKelvV]+$|^--(?:login|shell|askpass|bell|edit|list|no-update|preserve-groups|reset-timestamp|validate)$|^--(?:preserve-env|user|group|prompt|host|chdir|chroot|close-from|command-timeout|login-class|other-user|role|type)=/,
   valued: /^-[nEHkSb]*[ugp]$|^--(?:user|group|prompt)$/,
+  valuedFlags:
+    /^-[nEHkSbisAPBNel]*[aCcDghpRrTtUu]$|^--(?:host|chdir|chroot|close-from|command-timeout|login-class|other-user|role|type)$/,
   assigns: true,
 });
 
 /** The same for `doas`. */
-export const doasCommand = commandOrShell({ alone: /^-n$/, valued: /^-u$/ });
+export const doasCommand = commandOrShell({
+  alone: /^-n$/,
+  flags: /^-[nsL]+$/,
+  valued: /^-u$/,
+  valuedFlags: /^-[nsL]*[aCu]$/,
+});
 
-const chrootArguments = commandAfter({ operands: [/^/] });
+const chrootArguments = commandAfter({
+  flags: /^--(?:userspec|groups)=|^--skip-chdir$/,
+  valuedFlags: /^--(?:userspec|groups)$/,
+  operands: [/^/],
+});
 
 /** `chroot` runs the command below another root, or a shell, which reads its input. */
 export function chrootCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {

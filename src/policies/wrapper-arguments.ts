@@ -30,6 +30,8 @@ export interface Arguments {
   readonly flags?: RegExp;
   /** The options that take the next word as their value. */
   readonly valued?: RegExp;
+  /** The options that take the next word as their value, and make it unclear what the command does. */
+  readonly valuedFlags?: RegExp;
   /** The arguments before the command. */
   readonly operands?: readonly RegExp[];
   /** Whether `NAME=value` may stand before the command. */
@@ -37,11 +39,13 @@ export interface Arguments {
 }
 
 const NEVER = /(?!)/;
+/** One word, whatever its variables and substitutions contain. */
+const ONE_WORD = /^"[^"@]*"$/;
 
 /** Reads the options of a program. Where they end is known if each option is: an unknown one may take a value. */
 export function optionsOf(
   words: readonly Word[],
-  { alone = NEVER, flags = NEVER, valued = NEVER }: Arguments,
+  { alone = NEVER, flags = NEVER, valued = NEVER, valuedFlags = NEVER }: Arguments,
 ) {
   let isUnclear = false;
   let hasFlag = false;
@@ -55,9 +59,14 @@ export function optionsOf(
       at++;
       break;
     }
-    if (valued.test(value)) {
+    const isValued = valued.test(value);
+    if (isValued || valuedFlags.test(value)) {
       const own = words[++at];
-      if (own && isUncertain(own)) isUnclear = true;
+      hasFlag ||= !isValued;
+      if (own && isUncertain(own)) {
+        if (ONE_WORD.test(own.raw)) hasFlag = true;
+        else isUnclear = true;
+      }
     } else if (alone.test(value)) continue;
     else if (flags.test(value)) hasFlag = true;
     else isUnclear = true;
@@ -72,10 +81,12 @@ export function commandAfter(settings: Arguments) {
     const options = optionsOf(words, settings);
     let { at } = options;
     let isUnclear = !options.isEndKnown;
+    let isVague = options.isUnclear;
     let next = at + 1;
     for (const operand of operands) {
       const word = words[at++];
-      isUnclear ||= word === undefined || isUncertain(word) || !operand.test(word.value);
+      if (word && isUncertain(word) && ONE_WORD.test(word.raw)) isVague = true;
+      else isUnclear ||= word === undefined || isUncertain(word) || !operand.test(word.value);
     }
     const assignments: Word[] = [];
     if (assigns) {
@@ -91,7 +102,7 @@ export function commandAfter(settings: Arguments) {
         next = at;
       }
     }
-    const inners = innersAt(words, at, isUnclear || options.isUnclear, assignments);
+    const inners = innersAt(words, at, isUnclear || isVague, assignments);
     if (!isUnclear) return inners.slice(0, 1);
     return [...inners, ...again(words, next, operands.length > 0)];
   };
@@ -134,9 +145,9 @@ export function scriptOf(
 /** Makes the reader of a program with options before a text, which any POSIX shell may read. */
 export function scriptAfter(settings: Arguments) {
   return (words: readonly Word[]) => {
-    const { at, isUnclear } = optionsOf(words, settings);
+    const { at, isUnclear, isEndKnown } = optionsOf(words, settings);
     const script = scriptOf(words.slice(at), { isPosix: true, isUnclear });
-    return isUnclear ? [...script, ...again(words, at + 1, true)] : script;
+    return isEndKnown ? script : [...script, ...again(words, at + 1, true)];
   };
 }
 

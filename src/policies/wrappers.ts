@@ -2,6 +2,7 @@
  * Programs that run another command, given as arguments or as a text. Only known options are read: with any other one it
  * is unclear which of the words is the command.
  */
+import { envCommand } from "./env-wrapper.ts";
 import {
   fileCommand,
   GUARD_FILES,
@@ -9,9 +10,8 @@ import {
   STARTERS,
   startedCommand,
 } from "./guarded-command.ts";
-import { isHarmlessName } from "./harmless-variables.ts";
 import { isSetting } from "./shell-builtins.ts";
-import { isPattern, isUncertain, plainWord, type Word } from "./shell-command.ts";
+import { isPattern, isUncertain, type Word } from "./shell-command.ts";
 import { chrootCommand, doasCommand, suCommand, sudoCommand } from "./user-wrappers.ts";
 import {
   again,
@@ -53,7 +53,15 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ...STARTERS.map((name) => [name, { acts: true, innersOf: startedCommand }] as const),
   ...GUARD_FILES.map((name) => [name, { acts: true, innersOf: fileCommand }] as const),
   ["env", { acts: false, innersOf: envCommand }],
-  ["time", runs({ alone: /^-[pv]+$/, valued: /^-f$|^--format$/ })],
+  [
+    "time",
+    runs({
+      alone: /^-[pv]+$/,
+      flags: /^-[pvahlq]+$|^--(?:append|portability|quiet|verbose)$|^--(?:format|output)=/,
+      valued: /^-f$|^--format$/,
+      valuedFlags: /^-[pvahlq]*[fo]$|^--output$/,
+    }),
+  ],
   ["nohup", runs({})],
   ["setsid", runs({ alone: /^-[cfw]+$|^--(?:ctty|fork|wait)$/ })],
   [
@@ -61,13 +69,36 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
     runs({
       alone:
         /^-v$|^--(?:foreground|preserve-status|verbose)$|^-[ks][\w.]+$|^--(?:kill-after|signal)=[\w.]+$/,
+      flags: /^-[vfp]+$/,
       valued: /^-[ks]$|^--(?:kill-after|signal)$/,
       operands: [/^\d+(?:\.\d+)?[smhd]?$/],
     }),
   ],
-  ["nice", runs({ alone: numbered(`-n?${NUMBER}|--adjustment=${NUMBER}`), valued: /^-n$/ })],
-  ["ionice", runs({ alone: /^-t$|^-[cn]\d$/, valued: /^-[cn]$/ })],
-  ["stdbuf", runs({ alone: /^-[ioe]\w+$|^--(?:input|output|error)=\w+$/, valued: /^-[ioe]$/ })],
+  [
+    "nice",
+    runs({
+      alone: numbered(`-n?${NUMBER}|--adjustment=${NUMBER}`),
+      valued: /^-n$/,
+      valuedFlags: /^--adjustment$/,
+    }),
+  ],
+  [
+    "ionice",
+    runs({
+      alone: /^-t$|^-[cn]\d$/,
+      flags: /^-t?[cn]\w+$|^--(?:class|classdata)=|^--ignore$/,
+      valued: /^-[cn]$/,
+      valuedFlags: /^-t[cn]$|^--(?:class|classdata)$/,
+    }),
+  ],
+  [
+    "stdbuf",
+    runs({
+      alone: /^-[ioe]\w+$|^--(?:input|output|error)=\w+$/,
+      valued: /^-[ioe]$/,
+      valuedFlags: /^--(?:input|output|error)$/,
+    }),
+  ],
   ["busybox", runs({})],
   ["builtin", runs({})],
   // With `-c`, the program gets no variables, as from `env -i`.
@@ -95,62 +126,22 @@ function numbered(alternatives: string): RegExp {
 
 const WATCH: Arguments = {
   alone: /^-[dtbegc]+$|^-n[\d.]+$|^--interval=[\d.]+$/,
-  flags: /^-[dtbegcx]+$|^--exec$/,
+  flags:
+    /^-[dtbegcxpw]+$|^--(?:beep|chgexit|color|differences|errexit|exec|no-title|no-wrap|precise)$|^--differences=/,
   valued: /^-n$|^--interval$/,
+  valuedFlags: /^-[dtbegcxpw]+n$/,
 };
 const watchText = scriptAfter(WATCH);
 
-/** With `-x`, the words are run as they are. */
+/** With `-x`, the words are run as they are. In `-dx`, the letter may be the value of `-d`. */
 function watchCommand(words: readonly Word[]): readonly Inner[] {
   const { at, isEndKnown } = optionsOf(words, WATCH);
-  const isRun = words.slice(1, at).some(({ value }) => /^-[a-z]*x|^--exec$/.test(value));
-  if (!isRun) return watchText(words);
+  const options = words.slice(1, at).map(({ value }) => value);
+  if (!options.some((value) => /^-[a-z]*x|^--exec$/.test(value))) return watchText(words);
+  const isSurelyRun = options.some((value) => /^-[a-ce-z]*x|^--exec$/.test(value));
   const inners = innersAt(words, at, true);
-  return isEndKnown ? inners.slice(0, 1) : [...inners, ...again(words, at + 1)];
-}
-
-const ENV: Arguments = {
-  alone: /^-u\w+$|^--unset=\w+$/,
-  flags: /^-[iv0]+$|^--(?:ignore-environment|null|debug)$/,
-  valued: /^-u$|^--unset$/,
-  assigns: true,
-};
-const SPLIT_STRING = /^-(?:[iv0]*S|-s[a-z-]*=?)/;
-const VALUED_BY_ENV = /^-[iv0]*[uCa]$|^--[uca][a-z0-9-]*$/;
-const envArguments = commandAfter(ENV);
-const ENV_WORD = plainWord("env");
-
-/** Bash without a `PATH` looks for programs in the current directory too, and other variables may be there to protect. */
-function envCommand(words: readonly Word[]): readonly Inner[] {
-  for (let at = 1; at < words.length; at++) {
-    const { raw, value, bare } = words[at] as Word;
-    const isOption = value.startsWith("-");
-    // In `-uS` and `-CS`, the letter is the value of an option.
-    if (isOption && SPLIT_STRING.test(value)) {
-      const attached = value.replace(SPLIT_STRING, "");
-      const [text, ...more] = [{ raw, value: attached, bare }, ...words.slice(at + 1)].filter(
-        (word) => word.value !== "",
-      );
-      // Only the first word is split, so the others keep their quotes. It is no text of a shell.
-      const script = more.map((word) => ({ ...word, value: word.raw }));
-      if (!text) return scriptOf([], { isUnclear: true });
-      // Its words may be options of `env` too. A line feed and `\_` only separate them.
-      const own = text.value.replace(/\n|\\_/g, " ");
-      // A comment and `\c` end the first word only: what follows it in the command is still run.
-      const shorter = own.replace(/(?:(?:^|\s)#|\\c)[^]*$/, "");
-      const texts = shorter === own ? [own] : [own, shorter];
-      return texts.flatMap((value) =>
-        scriptOf([ENV_WORD, { ...text, value }, ...script], { isUnclear: true }),
-      );
-    }
-    if (VALUED_BY_ENV.test(value)) at++;
-    else if (!isOption && !value.includes("=")) break;
-  }
-  const options = words.slice(1, optionsOf(words, ENV).at).map(({ value }) => value);
-  const names = options.map((value) => value.replace(/^-u|^--unset=?|^--$/, ""));
-  const isHarmless = names.every((name) => name === "" || isHarmlessName(name, true));
-  const inners = envArguments(words);
-  return isHarmless ? inners : inners.map((inner) => ({ ...inner, isUnclear: true }));
+  const runs = isEndKnown ? inners.slice(0, 1) : [...inners, ...again(words, at + 1)];
+  return isSurelyRun ? runs : [...runs, ...watchText(words)];
 }
 
 const plainArguments = commandAfter({ alone: /^-p$/ });
@@ -163,12 +154,15 @@ function commandBuiltin(words: readonly Word[]): readonly Inner[] {
 const XARGS: Arguments = {
   alone:
     /^-[0rtx]*(?:[nPLs]\d+|I\S+|d\S+)?$|^--(?:null|no-run-if-empty|verbose|exit)$|^--max-(?:args|procs|lines)=\d+$/,
+  flags:
+    /^-[0rtxop]*(?:[ie]\S*|[aE]\S+|l\d*|[nPLs]\d+)?$|^--(?:interactive|open-tty|replace|eof|max-lines)$|^--(?:arg-file|delimiter|eof|max-chars|process-slot-var|replace)=/,
   valued: /^-[0rtx]*[nPLsdI]$|^--(?:max-args|max-procs|max-chars|delimiter)$/,
+  valuedFlags: /^-[0rtxop]*[aEnPLsd]$|^--(?:arg-file|process-slot-var)$/,
 };
 
 /** The words in which `xargs -I` puts its input count as expanded: in a script they become commands. */
 function xargsCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
-  const { at, isUnclear } = optionsOf(words, XARGS);
+  const { at, isUnclear, isEndKnown } = optionsOf(words, XARGS);
   if (at >= words.length) return innersAt(words, at, isUnclear);
   const options = words.slice(1, at).map(({ value }) => value);
   const isMark = (value: string): boolean => /^-[0rtx]*I/.test(value);
@@ -179,10 +173,12 @@ function xargsCommand(words: readonly Word[], inputs: readonly string[]): readon
   const isSecond = options.slice(index + 1).some(isMark);
   const isHidden = mark !== undefined && (isSecond || !/^[^\w\s./-]+$/.test(mark));
   const own = words.slice(at).map((word) => withMark(word, mark));
-  const inners = [...innersAt([...own, MORE], 0, isUnclear || isHidden)];
+  const isSure = isEndKnown && !isHidden;
+  const inners = innersAt([...own, MORE], 0, isUnclear || isHidden).slice(0, isSure ? 1 : 2);
   // With `-a` and an empty file, the program runs without more arguments, and reads the input itself.
-  if (inputs.length > 0) inners.push(...innersAt(own, 0, isUnclear || isHidden));
-  return isUnclear ? [...inners, ...again(words, at + 1)] : inners;
+  if (inputs.length > 0)
+    inners.push(...innersAt(own, 0, isUnclear || isHidden).slice(0, isSure ? 1 : 2));
+  return isEndKnown ? inners : [...inners, ...again(words, at + 1)];
 }
 
 function withMark(word: Word, mark: string | undefined): Word {

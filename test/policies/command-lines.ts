@@ -164,6 +164,7 @@ export const EVASIONS: readonly string[] = [
   "timeout --unknown 1 -k 3 5 git push",
   "chroot --userspec a:b --groups c /mnt git push",
   "watch -q 3 git push",
+  "watch -dx 'git push'",
   "watch -q 3 -n 2 git push",
   "env -S '-C /srv git push'",
   "env -S 'CI=1 -- git push'",

@@ -105,6 +105,8 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["exec", runs({ alone: /^-l$/ })],
   ["command", { acts: false, innersOf: commandBuiltin }],
   ["xargs", { acts: false, innersOf: xargsCommand }],
+  ["source", { acts: true, innersOf: sourceCommand }],
+  [".", { acts: true, innersOf: sourceCommand }],
   ["eval", { acts: false, innersOf: scriptAfter({}) }],
   ["watch", { acts: false, innersOf: watchCommand }],
   ...["bash", "rbash"].map((name) => shell(name, BASH)),
@@ -231,6 +233,17 @@ function findActions(words: readonly Word[]): readonly Inner[] {
   return inners;
 }
 
+/** Whether a word names the input of the program as a file. */
+function isInput(word: Word | undefined): boolean {
+  return /^(?:\/dev\/stdin|\/(?:dev|proc\/self|proc\/\$\$)\/fd\/0)$/.test(word?.value ?? "");
+}
+
+/** `source` runs the text of a file in the same shell; it is known if the file is the input. */
+function sourceCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
+  const at = words[1]?.value === "--" ? 2 : 1;
+  return isInput(words[at]) ? scriptsIn(inputs, false) : [];
+}
+
 /** The text after `-c`, or the here-document that a shell without arguments reads. */
 function shellCommand({ isPosix, isOther }: typeof BASH) {
   return (words: readonly Word[], inputs: readonly string[]): readonly Inner[] => {
@@ -257,7 +270,7 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
         isUncertain(word) || !isSetting(value.replace(/[clis]/g, ""), words[at + 1]?.value);
       at += value.replace(/[^oO]/g, "").length; // the next words are names of shell options
     }
-    if (!readsText && !readsInput && at < words.length) {
+    if (!readsText && !readsInput && at < words.length && !isInput(words[at])) {
       return isUnclear ? [{ words: [], isUnclear }] : [];
     }
     isUnclear ||= isOther || (readsText && readsInput); // `dash` reads both

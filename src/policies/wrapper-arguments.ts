@@ -139,7 +139,22 @@ export function scriptOf(
 ): readonly Inner[] {
   if (words.length === 0) return isUnclear ? [{ words, isUnclear }] : [];
   const script = words.map(({ value }) => value).join(" ");
-  return [{ script, isPosix, isUnclear: isUnclear || words.some(isUncertain) }];
+  const texts = words.flatMap(({ raw }) => documentIn(raw) ?? []);
+  return [
+    { script, isPosix, isUnclear: isUnclear || words.some(isUncertain) },
+    ...texts.map((text) => ({ script: text, isPosix, isUnclear: true })),
+  ];
+}
+
+const DOCUMENT = /^"?\$\(\s{0,8}cat\s{1,8}<<-?\s{0,8}["'\\]?(\w{1,40})["']?\n/;
+const DOCUMENT_END = /\n\t{0,8}(\w{1,40})\s{1,8}\)"?$/;
+
+/** The here-document of `"$(cat <<E …)"`, which is the whole text of the word. */
+function documentIn(raw: string): string | undefined {
+  const begin = DOCUMENT.exec(raw);
+  const end = begin && DOCUMENT_END.exec(raw.slice(-80));
+  if (!end || end[1] !== begin[1]) return undefined;
+  return raw.slice(begin[0].length, -end[0].length);
 }
 
 /** Makes the reader of a program with options before a text, which any POSIX shell may read. */

@@ -235,7 +235,7 @@ function findActions(words: readonly Word[]): readonly Inner[] {
 
 /** Whether a word names the input of the program as a file. */
 function isInput(word: Word | undefined): boolean {
-  return /^(?:\/dev\/stdin|\/(?:dev|proc\/self|proc\/\$\$)\/fd\/0)$/.test(word?.value ?? "");
+  return /^(?:\/dev\/stdin|\/(?:dev|proc\/self)\/fd\/0)$/.test(word?.value ?? "");
 }
 
 /** `source` runs the text of a file in the same shell; it is known if the file is the input. */

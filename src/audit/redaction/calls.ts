@@ -11,14 +11,25 @@ const QUOTED = String.raw`(?:"(?<double>[^"\\\n]{1,512})|'(?<single>[^'\n]{1,512
 export const CALL_RULES: readonly RedactionRule[] = [
   valueAt(
     "call-password",
-    ["auth(", "auth=(", "auth ", "auth (", "login(", "credential(", "credential]::", "password("],
-    String.raw`(?<!get_?(?=password))(?:auth|login|credential|password)(?:\]::new|=)?\s?\(?\s{0,4}${STRING}(?=["'])`,
+    [
+      "auth(",
+      "auth=(",
+      "auth ",
+      "auth (",
+      "login(",
+      "credential(",
+      "credential]::",
+      "headervalue(",
+      "password(",
+    ],
+    String.raw`(?<!get_?(?=password))(?:auth|login|credential|headervalue|password)(?:\]::new|=)?\s?\(?\s{0,4}${STRING}(?=["'])`,
     [
       "requests.get(u, auth=('ada', 'hunter2'))",
       `s.login("ada", "hunter2")`,
       "[Net.NetworkCredential]::new('ada','hunter2')",
       "r.basic_auth 'ada', 'hunter2'",
       "get_auth('ada', 'hunter2')",
+      `new AuthenticationHeaderValue("Bearer", "hunter2")`,
       "target_login('ada', 'hunter2')",
     ],
     [
@@ -31,12 +42,14 @@ export const CALL_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "connect-password",
-    ["connect(", "pdo(", "user("],
-    String.raw`(?:connect|pdo|(?<=create_?(?:super)?)user)\(\s{0,4}(?:${STRING}){2}(?=["'])`,
+    ["connect(", "connection(", "pdo(", "user("],
+    String.raw`(?:(?:connect|pdo|(?<=create_?(?:super)?)user)\(\s{0,4}${STRING}|connection\(\s{0,4}(?:${STRING}|[\w.]{1,60},\s{0,4}))${STRING}(?=["'])`,
     [
       "User.objects.create_superuser('ada', 'ada@example.com', 'hunter2')",
       "new PDO('mysql:host=h','ada','hunter2')",
       `DBI->connect("dbi:mysql:x", "ada", "hunter2")`,
+      `DriverManager.getConnection("jdbc:mysql://h/x", "ada", "hunter2")`,
+      `DriverManager.getConnection(url, "ada", "hunter2")`,
     ],
     ["connect('h', 'ada')", "connect('h', 'ada', $p)", "create_user('ada', 'a@b.c', password)"],
     QUOTED,
@@ -45,7 +58,7 @@ export const CALL_RULES: readonly RedactionRule[] = [
     id: "named-argument",
     keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
     pattern: new RegExp(
-      String.raw`${NAME}(?<=(?:env|variable|property|header|item|set|add|append|default|define|(?<!(?<!\w)(?:in|out))put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}${QUOTED}`,
+      String.raw`${NAME}(?<=(?:env|variable|property|header|item|environ\.get|env\.fetch|config|set|add|append|default|define|(?<!(?<!\w)(?:in|out))put)\(\s{0,2}["'](?<name>[\w.-]{1,80}))["']\s{0,4},\s{0,4}(?:default\s?=\s?)?${QUOTED}`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -57,6 +70,8 @@ export const CALL_RULES: readonly RedactionRule[] = [
       "core.setOutput('token', 'hunter2')",
       "page.fill_input('password', 'hunter2')",
       "define('DB_PASSWORD', 'hunter2');",
+      `os.environ.get("API_KEY", "hunter2")`,
+      "config('SECRET_KEY', default='hunter2')",
     ],
     ignores: [
       `os.Setenv("API_KEY", key)`,
@@ -96,6 +111,29 @@ export const CALL_RULES: readonly RedactionRule[] = [
       `token: string = ""`,
       "const tokens: string[] = ['a']",
       'apiKey := os.Getenv("API_KEY")',
+    ],
+  },
+  {
+    // The value in place of a variable that is not set.
+    id: "fallback-value",
+    keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
+    pattern: new RegExp(
+      String.raw`${NAME}(?<=(?<![\w-])(?<name>[\w.-]{1,80}))\s{0,4}(?::\s?)?=\s{0,4}\$?[A-Za-z_][\w.]{0,80}(?:[[(]["'][\w.-]{1,80}["'][\])])?\s{1,4}(?:\|\||\?\?|\?:|or)\s{1,4}${QUOTED}`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: [
+      "const token = process.env.TOKEN || 'hunter2';",
+      `const password = env.PW ?? "hunter2";`,
+      "password = os.getenv('DB_PASSWORD') or 'hunter2'",
+      "$password = getenv('DB_PASSWORD') ?: 'hunter2';",
+    ],
+    ignores: [
+      "const token = process.env.TOKEN || '';",
+      "const token = a.token || b.token;",
+      "const sortKey = params.get('key') ?? 'name';",
+      "token = x or y",
     ],
   },
   {

@@ -67,16 +67,18 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   {
     // `user:password@host` without a scheme.
     id: "server-login",
-    keywords: ["mysqlsh ", "impacket-", "secretsdump", "exec.py ", "dsn"],
+    keywords: ["mysqlsh ", "impacket-", "secretsdump", "exec.py ", "dsn", "open("],
     pattern:
-      /(?:mysqlsh|impacket-\w{1,30}|secretsdump(?:\.py)?|exec\.py)\s[^\n;|&]{0,120}?(?<=[\s"'/])[\w.-]{1,60}:(?<secret>[^\s"'@/]{1,200})(?=@)|dsn\\?["']?[\s=:]{1,4}\\?["']?[\w.-]{1,60}:(?<bare>[^\s"'@]{1,200})(?=@\w{2,8}\()/iy,
+      /(?:mysqlsh|impacket-\w{1,30}|secretsdump(?:\.py)?|exec\.py)\s[^\n;|&]{0,120}?(?<=[\s"'/])[\w.-]{1,60}:(?<secret>[^\s"'@/]{1,200})(?=@)|(?:dsn\\?["']?[\s=:]{1,4}\\?["']?|open\(\s{0,4}(?:\\?["'][\w.-]{1,40}\\?["'],\s{0,4})?\\?["'])[\w.-]{1,60}:(?<bare>[^\s"'@]{1,200})(?=@\w{2,8}\()/iy,
     accepts: isSecretValue,
     matches: [
       "mysqlsh --uri ada:hunter2@h",
       "secretsdump.py 'corp/ada:hunter2@h'",
       'app -dsn "ada:hunter2@tcp(h:3306)/db"',
+      `sql.Open("mysql", "ada:hunter2@tcp(h:3306)/db")`,
+      `gorm.Open(mysql.Open("ada:hunter2@unix(/run/m.sock)/db"))`,
     ],
-    ignores: ["mysqlsh ada@h:3306", 'app -dsn "ada:$PW@tcp(h:3306)/db"'],
+    ignores: ["mysqlsh ada@h:3306", 'app -dsn "ada:$PW@tcp(h:3306)/db"', `open("a:b", "r")`],
   },
   valueAt(
     "host-credentials",

@@ -17,7 +17,7 @@ const SECRET_WORD = "(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials
 /** Programs whose `--secret` is the name of a stored secret. */
 const NAMES_SECRET = String.raw`(?<!\b(?:docker|podman|nerdctl|buildah|pulumi|gcloud)\b[^\n;|&]{0,200}\s--secret)`;
 const SUFFIX =
-  "(?:[0-9]{1,2}|_(?:[0-9]{1,3}|v[0-9]|base64|b64|prod|production|staging|dev|test|old|new|primary|secondary))?";
+  "(?:[0-9]{1,2}|_(?:[0-9]{1,3}|v[0-9]|base64|b64|prod|production|staging|dev|test|old|new|primary|secondary)|(?<=secret_key)_base|(?<=client-key)-data)?";
 /** A name that ends in a secret word; the group `name` is the whole name. */
 const SECRET_NAME = String.raw`${SECRET_WORD}(?<=(?<name>[\w.-]{1,80}))${SUFFIX}(?![\w-])`;
 /** The end of a quoted or indexed name. */
@@ -251,6 +251,8 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       String.raw`curl -d "{\"apiKey\":\"abc\"}"`,
       "password: hunter2",
       `$env:API_KEY = "abc"`,
+      "ENV['SECRET_KEY_BASE'] = 'hunter2'",
+      `client-key-data: ${x(40)}`,
     ],
     ignores: [
       "password: required",
@@ -284,14 +286,6 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     matches: [`{"auths":{"h":{"auth":"YWRhOmh1bnRlcjI="}}}`],
     ignores: ['{"auth":"required"}', '{"auth":"$A"}'],
   },
-  valueAt(
-    "query-key",
-    ["?key=", "&key=", "?auth=", "&auth="],
-    "[?&](?:key|auth)=",
-    [`https://example.com/v1?key=${x(20)}`],
-    ["https://example.com/v1?key=$KEY", "https://example.com/v1?key=name&sort=asc"],
-    LOOSE_VALUE,
-  ),
 ];
 
 /** Whether an option is an encoder's number of a pass, as in `-pass 2`. */

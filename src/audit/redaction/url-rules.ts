@@ -1,7 +1,7 @@
-import { type RedactionRule, sample as x } from "./shapes.ts";
+import { LOOSE_VALUE, type RedactionRule, sample as x, valueAt } from "./shapes.ts";
 import { isSecretValue } from "./values.ts";
 
-/** Tokens and passwords before the host of a URL. */
+/** Tokens and passwords in URLs: before the host, and in a path or query. */
 export const URL_RULES: readonly RedactionRule[] = [
   {
     id: "url-token",
@@ -63,4 +63,12 @@ export const URL_RULES: readonly RedactionRule[] = [
       "ffmpeg -i rtmp://127.0.0.1/live/camera1 x.mp4",
     ],
   },
+  valueAt(
+    "query-key",
+    ["?key=", "&key=", "?auth=", "&auth="],
+    "[?&](?:key|auth)=",
+    [`https://example.com/v1?key=${x(20)}`],
+    ["https://example.com/v1?key=$KEY", "https://example.com/v1?key=name&sort=asc"],
+    LOOSE_VALUE,
+  ),
 ];

@@ -274,9 +274,15 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   valueAt(
     "named-pair",
     SECRET_WORDS,
-    String.raw`${SECRET_NAME}\\?["']?\s{0,4},?\s{0,20}\\?["']?(?:parameter)?value\\?["']?\s{0,2}[:=]\s{0,4}`,
+    // In `for key, value := range m`, the name is not the value of anything.
+    String.raw`${SECRET_NAME}(?!,\s(?<![:=]\s{0,4}[\w.-]{1,80},\s))\\?["']?\s{0,4},?\s{0,20}\\?["']?(?:parameter)?value\\?["']?\s{0,2}[:=]\s{0,4}`,
     ['[{"name":"DB_PASSWORD","value":"hunter2"}]', "- name: API_TOKEN\n  value: hunter2"],
-    ["- name: API_TOKEN\n  valueFrom: x", '{"name":"TOKEN","value":"$T"}'],
+    [
+      "- name: API_TOKEN\n  valueFrom: x",
+      '{"name":"TOKEN","value":"$T"}',
+      "for key, value := range m {",
+      "{ key, value: item.value }",
+    ],
   ),
   {
     id: "registry-login",

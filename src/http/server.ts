@@ -14,6 +14,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from "../core/ti
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { dropBody, MOST_HEADERS } from "./request.ts";
 import {
+  BUSY_WITH_PIECES,
   MOST_SMALL_PIECES,
   RequestInPieces,
   SMALL_PIECE_BYTES,
@@ -178,6 +179,12 @@ function faultOf(code: string | undefined): [status: number, reason: string, mes
         400,
         "Bad Request",
         `A body may have at most ${MOST_SMALL_PIECES} chunks of under ${SMALL_PIECE_BYTES} bytes: send larger ones`,
+      ];
+    case BUSY_WITH_PIECES:
+      return [
+        503,
+        "Service Unavailable",
+        "Too many bodies arrive in small chunks at once: send it again later, or in larger chunks",
       ];
     default:
       return [400, "Bad Request", "This is not a well-formed HTTP request"];

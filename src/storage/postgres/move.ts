@@ -1,7 +1,8 @@
 /** Takes the data of another engine into a database. */
 import type { EngineMove, OrganizationRecords } from "../../engine.ts";
 import { insertEntries } from "./activity.ts";
-import { beginLoad, finishLoad, loadOf, storedLines, storeLoad } from "./audit/load.ts";
+import { appendEvents } from "./audit/append.ts";
+import { beginLoad, finishLoad, loadedEvent, storedLines } from "./audit/load.ts";
 import { Partitions } from "./audit/partitions.ts";
 import { numberFrom, type Database } from "./database.ts";
 import { LOG_KEY, MOVE, readValue, removeValue, writeValue } from "./deployment.ts";
@@ -36,13 +37,13 @@ export async function openMove(database: Database, isMove: boolean): Promise<Eng
         insertEntries(transaction, organization, entries),
       );
     },
-    events(organization, lines) {
+    events(_, lines) {
       // Prepared while the database stores the previous events. After a failure nothing more is stored, so the
       // stored events are always the first ones of the source.
-      const load = loadOf(organization, lines);
+      const events = lines.map(loadedEvent);
       written = written.then(async () => {
-        await partitions.ensure(load.days);
-        await storeLoad(database, load);
+        await partitions.ensure([...new Set(events.map(({ day }) => day))]);
+        await appendEvents(database, events, true); // the end of the move waits for the disk
       });
       return written;
     },

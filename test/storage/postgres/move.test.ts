@@ -317,6 +317,17 @@ test("a move that is killed again and again ends with the same data", { skip }, 
   await moved.close();
 });
 
+test("a directory without events can be moved", { skip }, async (t) => {
+  const from = join(await newDirectory(t), "from");
+  const engine = await openAt(from);
+  await engine.stores.settings.replace("default", [{ key: "theme", value: "dark" }]);
+  await engine.close();
+  const url = await createDatabase();
+  const moved = await run(["move", "--from", from, "--to", url]);
+  assert.equal(moved.code, 0, moved.error);
+  assert.equal((await run(["verify", "--database", url])).code, 0);
+});
+
 /** Refused moves: the fault, the places, and the message. */
 const REFUSED: readonly (readonly [string, () => Promise<readonly [string, string]>, RegExp])[] = [
   [

@@ -12,22 +12,22 @@ import { catalogCopy, prepareDemo, sharedSecret } from "./deployment.ts";
 import { PostgresFleet } from "./fleet.ts";
 import { FleetReports } from "./fleet-reports.ts";
 import { DatabaseHealth } from "./health.ts";
-import { KeyUses, PostgresKeys } from "./keys.ts";
+import { KeyUses, keysOver } from "./keys.ts";
 import { withLease } from "./leases.ts";
 import { openMove } from "./move.ts";
-import { createDefaultOrganization, PostgresOrganizations } from "./organizations.ts";
-import { KnownPolicies, PostgresPolicies } from "./policies.ts";
+import { createDefaultOrganization, organizationsOver } from "./organizations.ts";
+import { KnownPolicies, policiesOver } from "./policies.ts";
 import { readLogKey, sharedLogKey } from "./proof/log-key.ts";
 import type { Removing } from "./proof/removing.ts";
 import { LogSigner } from "./proof/signer.ts";
 import { storedTreesOf } from "./proof/stored-trees.ts";
-import { PostgresProviderOverrides } from "./providers.ts";
+import { overridesOver } from "./providers.ts";
 import { plainSession, unitOfWork, type Session } from "./session.ts";
-import { KnownRollouts, PostgresRollouts } from "./rollouts.ts";
-import { PostgresSettings } from "./settings.ts";
+import { KnownRollouts, rolloutsOver } from "./rollouts.ts";
+import { settingsOver } from "./settings.ts";
 import { sharedThrottle, ticketRecords } from "./sign-ins.ts";
 import { openDatabase } from "./start.ts";
-import { PostgresUsers } from "./users.ts";
+import { usersOver } from "./users.ts";
 
 /** The time after which the work of a server that died is taken over. */
 const LEASE_MS = 30_000;
@@ -87,13 +87,13 @@ async function openStores(
     new PostgresAudit({ database, now, log, durability, isMove, removing }),
   );
   const storesOver = (session: Session) => ({
-    organizations: new PostgresOrganizations(session),
-    users: new PostgresUsers(session),
-    keys: new PostgresKeys(session, uses),
-    settings: new PostgresSettings(session),
-    overrides: new PostgresProviderOverrides(session),
-    policies: new PostgresPolicies(session, known),
-    rollouts: new PostgresRollouts(session, knownRollouts),
+    organizations: organizationsOver(session),
+    users: usersOver(session),
+    keys: keysOver(session, uses),
+    settings: settingsOver(session),
+    overrides: overridesOver(session),
+    policies: policiesOver(session, known),
+    rollouts: rolloutsOver(session, knownRollouts),
     fleet: new PostgresFleet(database, session, reports),
     activity: new PostgresActivity(database, session, activityLimit),
     audit,

@@ -1,13 +1,12 @@
 import { describeError, type Log } from "../../core/log.ts";
-import { checkQuota, type Quota } from "../../core/quota.ts";
+import { checkQuota } from "../../core/quota.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import type { StoredKey } from "../../keys/schema.ts";
 import { KEPT_REVOKED, type KeyStore } from "../../keys/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Database, type Statements } from "./database.ts";
-import { lockOrganization } from "./lock-organization.ts";
-import type { Session } from "./session.ts";
+import { changeOf, type Session } from "./session.ts";
 import { toText } from "./text.ts";
 
 interface Row {
@@ -85,67 +84,52 @@ export async function addKey(transaction: Statements, key: StoredKey): Promise<v
 }
 
 /** Keeps the API keys in the table `api_keys`. */
-export class PostgresKeys implements KeyStore {
-  readonly #session: Session;
-  readonly #uses: KeyUses;
-  readonly #byHash = new CoalescedReads((hashes) => this.#load(hashes));
-
-  constructor(session: Session, uses: KeyUses) {
-    this.#session = session;
-    this.#uses = uses;
-  }
-
-  async list(organization: string): Promise<readonly StoredKey[]> {
-    await this.#uses.flush();
-    const rows = await this.#session.query<Row>(
-      `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = $1 ORDER BY number DESC`,
-      [organization],
-    );
-    return rows.map(keyOf);
-  }
-
-  findByHash(hash: string): Promise<StoredKey | undefined> {
-    return this.#byHash.get(hash);
-  }
-
-  create(organization: string, key: StoredKey, quota?: Quota): Promise<void> {
-    return this.#session.change(async (transaction) => {
-      await lockOrganization(transaction, organization);
-      const valid = "SELECT count(*) AS n FROM api_keys WHERE organization_id = $1 AND NOT revoked";
-      checkQuota(quota, await numberFrom(transaction, valid, [organization]));
-      await transaction.run(
-        `DELETE FROM api_keys WHERE organization_id = $1 AND id IN
-           (SELECT id FROM api_keys WHERE organization_id = $1 AND revoked
-             ORDER BY number DESC OFFSET $2)`,
-        [organization, KEPT_REVOKED],
-      );
-      await addKey(transaction, { ...key, organization_id: organization });
-    });
-  }
-
-  revoke(organization: string, id: string): Promise<boolean> {
-    return this.#session.change(async (transaction) => {
-      await lockOrganization(transaction, organization);
-      const changed = await transaction.run(
-        "UPDATE api_keys SET revoked = true WHERE organization_id = $1 AND id = $2",
-        [organization, toText(id)],
-      );
-      return changed === 1;
-    });
-  }
-
-  touch(organization: string, id: string, now: number): void {
-    this.#uses.note(organization, id, now);
-  }
-
-  async #load(hashes: readonly string[]): Promise<ReadonlyMap<string, StoredKey>> {
-    const rows = await this.#session.query<Row>(
+export function keysOver(session: Session, uses: KeyUses): KeyStore {
+  const byHash = new CoalescedReads(async (hashes) => {
+    const rows = await session.query<Row>(
       `SELECT ${COLUMNS} FROM api_keys WHERE hash = ANY($1)`,
       [hashes.map(toText)],
       "keys-by-hash",
     );
     return new Map(rows.map(keyOf).map((key) => [key.hash, key]));
-  }
+  });
+  return {
+    async list(organization) {
+      await uses.flush();
+      const rows = await session.query<Row>(
+        `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = $1 ORDER BY number DESC`,
+        [organization],
+      );
+      return rows.map(keyOf);
+    },
+
+    findByHash: (hash) => byHash.get(hash),
+
+    create: (organization, key, quota) =>
+      changeOf(session, organization, async (transaction) => {
+        const valid =
+          "SELECT count(*) AS n FROM api_keys WHERE organization_id = $1 AND NOT revoked";
+        checkQuota(quota, await numberFrom(transaction, valid, [organization]));
+        await transaction.run(
+          `DELETE FROM api_keys WHERE organization_id = $1 AND id IN
+             (SELECT id FROM api_keys WHERE organization_id = $1 AND revoked
+               ORDER BY number DESC OFFSET $2)`,
+          [organization, KEPT_REVOKED],
+        );
+        await addKey(transaction, { ...key, organization_id: organization });
+      }),
+
+    revoke: (organization, id) =>
+      changeOf(session, organization, async (transaction) => {
+        const changed = await transaction.run(
+          "UPDATE api_keys SET revoked = true WHERE organization_id = $1 AND id = $2",
+          [organization, toText(id)],
+        );
+        return changed === 1;
+      }),
+
+    touch: (organization, id, now) => uses.note(organization, id, now),
+  };
 }
 
 function keyOf({ document, revoked, last_used_at: usedAt }: Row): StoredKey {

@@ -1,13 +1,11 @@
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
-import { checkQuota, type Quota } from "../../core/quota.ts";
+import { checkQuota } from "../../core/quota.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import type { Organization } from "../../organizations/schema.ts";
 import { freeSlug, slugOf, slugTaken } from "../../organizations/slug.ts";
-import type { OrganizationDraft, OrganizationStore } from "../../organizations/store.ts";
-import type { UserDraft } from "../../users/draft.ts";
+import type { OrganizationStore } from "../../organizations/store.ts";
 import { numberFrom, type Database } from "./database.ts";
-import { lockOrganization } from "./lock-organization.ts";
-import type { Session } from "./session.ts";
+import { changeOf, type Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 import { addUser } from "./users.ts";
 
@@ -30,67 +28,58 @@ export async function createDefaultOrganization(database: Database, now: number)
 }
 
 /** Keeps the organizations in the table `organizations`. */
-export class PostgresOrganizations implements OrganizationStore {
-  readonly #session: Session;
+export function organizationsOver(session: Session): OrganizationStore {
+  return {
+    async list() {
+      const rows = await session.query<Row>(`SELECT ${COLUMNS} FROM organizations ORDER BY number`);
+      return rows.map(organizationOf);
+    },
 
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  async list(): Promise<readonly Organization[]> {
-    const rows = await this.#session.query<Row>(
-      `SELECT ${COLUMNS} FROM organizations ORDER BY number`,
-    );
-    return rows.map(organizationOf);
-  }
-
-  async get(id: string): Promise<Organization | undefined> {
-    const [row] = await this.#session.query<Row>(
-      `SELECT ${COLUMNS} FROM organizations WHERE id = $1`,
-      [toText(id)],
-    );
-    return row && organizationOf(row);
-  }
-
-  create(draft: OrganizationDraft, admin: UserDraft, quota?: Quota): Promise<Organization> {
-    return this.#session.change(async (transaction) => {
-      await lockOrganization(transaction, DEFAULT_ORGANIZATION); // creations one after another
-      const taken = new Set<string>();
-      const alike = draft.slug ?? slugOf(draft.name).slice(0, 8);
-      const rows = await transaction.query<{ id: string }>(
-        "SELECT id FROM organizations WHERE left(id, length($1)) = $1",
-        [toText(alike)],
-      );
-      for (const { id } of rows) taken.add(id);
-      checkQuota(quota, await numberFrom(transaction, "SELECT count(*) AS n FROM organizations"));
-      const { name, created_at } = draft;
-      const id = draft.slug ?? freeSlug(name, (slug) => taken.has(slug));
-      if (taken.has(id)) throw slugTaken(id);
-      await transaction.run(
-        "INSERT INTO organizations (id, name, created_at, updated_at) VALUES ($1, $2, $3, $3)",
-        [id, toText(name), created_at],
-      );
-      await addUser(transaction, { ...admin, organization_id: id });
-      return { id, name, slug: id, created_at, updated_at: created_at };
-    });
-  }
-
-  readonly rename: OrganizationStore["rename"] = (id, name, updatedAt, seen) =>
-    this.#session.change(async (transaction) => {
-      const [row] = await transaction.query<Row>(
-        `SELECT ${COLUMNS} FROM organizations WHERE id = $1 FOR UPDATE`,
-        [toText(id)],
-      );
-      if (!row) return undefined;
-      const before = organizationOf(row);
-      seen?.(before);
-      await transaction.run("UPDATE organizations SET name = $2, updated_at = $3 WHERE id = $1", [
-        row.id,
-        toText(name),
-        updatedAt,
+    async get(id) {
+      const [row] = await session.query<Row>(`SELECT ${COLUMNS} FROM organizations WHERE id = $1`, [
+        toText(id),
       ]);
-      return { ...before, name, updated_at: updatedAt };
-    });
+      return row && organizationOf(row);
+    },
+
+    create: (draft, admin, quota) =>
+      // Creations happen one after another.
+      changeOf(session, DEFAULT_ORGANIZATION, async (transaction) => {
+        const alike = draft.slug ?? slugOf(draft.name).slice(0, 8);
+        const rows = await transaction.query<{ id: string }>(
+          "SELECT id FROM organizations WHERE left(id, length($1)) = $1",
+          [toText(alike)],
+        );
+        const taken = new Set(rows.map(({ id }) => id));
+        checkQuota(quota, await numberFrom(transaction, "SELECT count(*) AS n FROM organizations"));
+        const { name, created_at } = draft;
+        const id = draft.slug ?? freeSlug(name, (slug) => taken.has(slug));
+        if (taken.has(id)) throw slugTaken(id);
+        await transaction.run(
+          "INSERT INTO organizations (id, name, created_at, updated_at) VALUES ($1, $2, $3, $3)",
+          [id, toText(name), created_at],
+        );
+        await addUser(transaction, { ...admin, organization_id: id });
+        return { id, name, slug: id, created_at, updated_at: created_at };
+      }),
+
+    rename: (id, name, updatedAt, seen) =>
+      session.change(async (transaction) => {
+        const [row] = await transaction.query<Row>(
+          `SELECT ${COLUMNS} FROM organizations WHERE id = $1 FOR UPDATE`,
+          [toText(id)],
+        );
+        if (!row) return undefined;
+        const before = organizationOf(row);
+        seen?.(before);
+        await transaction.run("UPDATE organizations SET name = $2, updated_at = $3 WHERE id = $1", [
+          row.id,
+          toText(name),
+          updatedAt,
+        ]);
+        return { ...before, name, updated_at: updatedAt };
+      }),
+  };
 }
 
 function organizationOf({ id, name, created_at, updated_at }: Row): Organization {

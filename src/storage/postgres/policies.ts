@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
-import { checkQuota, type Quota } from "../../core/quota.ts";
-import {
-  freeVersion,
-  publishedPolicy,
-  requireBase,
-  type PolicyDraft,
-} from "../../policies/draft.ts";
+import { checkQuota } from "../../core/quota.ts";
+import { freeVersion, publishedPolicy, requireBase } from "../../policies/draft.ts";
 import type { Policy } from "../../policies/schema.ts";
-import type { PolicyStore, PolicyVersion } from "../../policies/store.ts";
+import type { PolicyStore } from "../../policies/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Statements } from "./database.ts";
 import type { Session } from "./session.ts";
@@ -33,13 +28,11 @@ interface Head {
   readonly organization: string;
   readonly version: string;
   readonly activated_at: string | null;
-  readonly activated_by: string | null;
 }
 
 const COLUMNS = `v.version, v.name, v.description, v.updated_by, v.updated_at, v.sha256, v.bytes,
   v.version = o.active_version AS active, v.activated_at, v.activated_by`;
 const FROM = "FROM policy_versions v JOIN organizations o ON o.id = v.organization_id";
-const HEAD = `id AS organization, active_version AS version, activated_at, activated_by`;
 
 /** The most active policies that are cached with their texts. */
 const KEPT_POLICIES = 256;
@@ -54,9 +47,7 @@ export class KnownPolicies {
     const isSame =
       known?.version === fromText(head.version) &&
       known.activated_at === (head.activated_at ?? undefined);
-    if (!isSame) return undefined;
-    this.keep(known);
-    return known;
+    return isSame ? known : undefined;
   }
 
   keep(policy: Policy): void {
@@ -72,111 +63,92 @@ export class KnownPolicies {
  * Keeps policy versions in the table `policy_versions`; the organization's row names the active one. So
  * exactly one is active, and both change in one transaction.
  */
-export class PostgresPolicies implements PolicyStore {
-  readonly #session: Session;
-  readonly #known: KnownPolicies;
-  readonly #heads = new CoalescedReads((organizations) => this.#loadHeads(organizations));
-
-  constructor(session: Session, known: KnownPolicies) {
-    this.#session = session;
-    this.#known = known;
-  }
-
-  publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
-    return this.#session.change(async (transaction) => {
-      const head = await lockHead(transaction, organization);
-      requireBase(draft, fromText(head?.version ?? ""));
-      const last = "SELECT max(number) AS n FROM policy_versions WHERE organization_id = $1";
-      const versions = await numberFrom(transaction, last, [organization]); // none is ever removed
-      const taken = await takenNames(transaction, organization, draft.version);
-      const version = freeVersion(draft, (name) => taken.has(name));
-      checkQuota(quota, versions);
-      const bytes = Buffer.from(draft.yaml, "utf8");
-      const policy = publishedPolicy(organization, version, draft);
-      await transaction.run(
-        `INSERT INTO policy_versions (organization_id, version, number, name, description,
-                                      updated_by, updated_at, yaml, sha256, bytes)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [
-          ...[organization, toText(version), versions + 1, toText(policy.name)],
-          policy.description === undefined ? null : toText(policy.description),
-          ...[toText(policy.updated_by), policy.updated_at, toText(draft.yaml)],
-          ...[createHash("sha256").update(bytes).digest("hex"), bytes.length],
-        ],
-      );
-      if (draft.activates) await setActive(transaction, organization, version, null, null);
-      return Object.freeze({ ...policy, yaml: draft.yaml });
-    });
-  }
-
-  readonly activate: PolicyStore["activate"] = (organization, version, at, by, seen) =>
-    this.#session.change(async (transaction) => {
-      const head = await lockHead(transaction, organization);
-      seen?.(fromText(head?.version ?? ""));
-      const known = await readVersion(transaction, organization, version);
-      if (!known || known.active) return known;
-      await transaction.run(
-        `UPDATE policy_versions SET activated_at = $3, activated_by = $4
-          WHERE organization_id = $1 AND version = $2`,
-        [organization, toText(version), at, toText(by)],
-      );
-      await setActive(transaction, organization, version, at, by);
-      return readVersion(transaction, organization, version);
-    });
-
-  async active(organization: string): Promise<Policy | undefined> {
-    const head = await this.#heads.get(organization);
-    if (head === undefined || head.version === "") return undefined;
-    const known = this.#known.get(head);
-    if (known) return known;
-    const [row] = await this.#session.query<Row>(
-      `SELECT ${COLUMNS}, v.yaml ${FROM} WHERE v.organization_id = $1 AND v.version = $2`,
-      [organization, head.version],
-    );
-    if (!row) return undefined;
-    const { activated_at, activated_by } = head; // of the activation that this answer shows
-    const policy = wholeOf(organization, { ...row, active: true, activated_at, activated_by });
-    this.#known.keep(policy);
-    return policy;
-  }
-
-  async activeVersion(organization: string): Promise<string> {
-    return fromText((await this.#heads.get(organization))?.version ?? "");
-  }
-
-  get(organization: string, version: string): Promise<Policy | undefined> {
-    return readVersion(this.#session, organization, version);
-  }
-
-  async versions(organization: string): Promise<readonly PolicyVersion[]> {
-    const rows = await this.#session.query<Row>(
-      `SELECT ${COLUMNS} ${FROM} WHERE v.organization_id = $1
-        ORDER BY v.updated_at COLLATE "C" DESC, v.number DESC`,
-      [organization],
-    );
-    return rows.map((row) => ({
-      policy: policyOf(organization, row),
-      sha256: row.sha256,
-      bytes: row.bytes,
-    }));
-  }
-
-  async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {
-    const heads = await this.#session.query<Head>(
-      `SELECT ${HEAD} FROM organizations WHERE id = ANY($1)`,
+export function policiesOver(session: Session, known: KnownPolicies): PolicyStore {
+  const heads = new CoalescedReads(async (organizations) => {
+    const found = await session.query<Head>(
+      `SELECT id AS organization, active_version AS version, activated_at
+         FROM organizations WHERE id = ANY($1)`,
       [organizations],
       "policy-heads",
     );
-    return new Map(heads.map((head) => [head.organization, head]));
-  }
+    return new Map(found.map((head) => [head.organization, head]));
+  });
+  return {
+    publish: (organization, draft, quota) =>
+      session.change(async (transaction) => {
+        requireBase(draft, await lockActive(transaction, organization));
+        const last = "SELECT max(number) AS n FROM policy_versions WHERE organization_id = $1";
+        const versions = await numberFrom(transaction, last, [organization]); // none is ever removed
+        const taken = await takenNames(transaction, organization, draft.version);
+        const version = freeVersion(draft, (name) => taken.has(name));
+        checkQuota(quota, versions);
+        const bytes = Buffer.from(draft.yaml, "utf8");
+        const policy = publishedPolicy(organization, version, draft);
+        await transaction.run(
+          `INSERT INTO policy_versions (organization_id, version, number, name, description,
+                                        updated_by, updated_at, yaml, sha256, bytes)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+          [
+            ...[organization, toText(version), versions + 1, toText(policy.name)],
+            policy.description === undefined ? null : toText(policy.description),
+            ...[toText(policy.updated_by), policy.updated_at, toText(draft.yaml)],
+            ...[createHash("sha256").update(bytes).digest("hex"), bytes.length],
+          ],
+        );
+        if (draft.activates) await setActive(transaction, organization, version, null, null);
+        return Object.freeze({ ...policy, yaml: draft.yaml });
+      }),
+
+    activate: (organization, version, at, by, seen) =>
+      session.change(async (transaction) => {
+        seen?.(await lockActive(transaction, organization));
+        const found = await readPolicy(transaction, organization, version);
+        if (!found || found.active) return found;
+        await transaction.run(
+          `UPDATE policy_versions SET activated_at = $3, activated_by = $4
+            WHERE organization_id = $1 AND version = $2`,
+          [organization, toText(version), at, toText(by)],
+        );
+        await setActive(transaction, organization, version, at, by);
+        return readPolicy(transaction, organization, version);
+      }),
+
+    async active(organization) {
+      const head = await heads.get(organization);
+      if (head === undefined || head.version === "") return undefined;
+      const policy = known.get(head) ?? (await readPolicy(session, organization));
+      if (policy) known.keep(policy);
+      return policy;
+    },
+
+    async activeVersion(organization) {
+      return fromText((await heads.get(organization))?.version ?? "");
+    },
+
+    get: (organization, version) => readPolicy(session, organization, version),
+
+    async versions(organization) {
+      const rows = await session.query<Row>(
+        `SELECT ${COLUMNS} ${FROM} WHERE v.organization_id = $1
+          ORDER BY v.updated_at COLLATE "C" DESC, v.number DESC`,
+        [organization],
+      );
+      return rows.map((row) => ({
+        policy: policyOf(organization, row),
+        sha256: row.sha256,
+        bytes: row.bytes,
+      }));
+    },
+  };
 }
 
-async function lockHead(transaction: Statements, organization: string): Promise<Head | undefined> {
-  const [head] = await transaction.query<Head>(
-    `SELECT ${HEAD} FROM organizations WHERE id = $1 FOR UPDATE`,
+/** Locks the organization's row until the end of the transaction, and returns the active version. */
+async function lockActive(transaction: Statements, organization: string): Promise<string> {
+  const [head] = await transaction.query<{ version: string }>(
+    "SELECT active_version AS version FROM organizations WHERE id = $1 FOR UPDATE",
     [organization],
   );
-  return head;
+  return fromText(head?.version ?? "");
 }
 
 async function setActive(
@@ -207,16 +179,18 @@ async function takenNames(
   return new Set(rows.map((row) => fromText(row.version)));
 }
 
-async function readVersion(
+/** Reads a version with its text; the active one if none is named. */
+async function readPolicy(
   statements: Pick<Statements, "query">,
   organization: string,
-  version: string,
+  version?: string,
 ): Promise<Policy | undefined> {
   const [row] = await statements.query<Row>(
-    `SELECT ${COLUMNS}, v.yaml ${FROM} WHERE v.organization_id = $1 AND v.version = $2`,
-    [organization, toText(version)],
+    `SELECT ${COLUMNS}, v.yaml ${FROM}
+      WHERE v.organization_id = $1 AND v.version = coalesce($2, o.active_version)`,
+    [organization, version === undefined ? null : toText(version)],
   );
-  return row && wholeOf(organization, row);
+  return row && Object.freeze({ ...policyOf(organization, row), yaml: fromText(row.yaml ?? "") });
 }
 
 /** The members are in the same order as in the other engines, since the entity tag depends on it. */
@@ -233,8 +207,4 @@ function policyOf(organization: string, row: Row): Omit<Policy, "yaml"> {
       activated_by !== null && { activated_at, activated_by: fromText(activated_by) }),
     active,
   });
-}
-
-function wholeOf(organization: string, row: Row): Policy {
-  return Object.freeze({ ...policyOf(organization, row), yaml: fromText(row.yaml ?? "") });
 }

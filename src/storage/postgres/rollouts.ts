@@ -1,4 +1,4 @@
-import type { Expected, OpenRollout } from "../../core/assignment.ts";
+import type { OpenRollout } from "../../core/assignment.ts";
 import { validate } from "../../core/validate.ts";
 import { rollout as rolloutSchema, type Rollout } from "../../rollouts/schema.ts";
 import { expectedOf, isOpen, openRolloutOf } from "../../rollouts/state.ts";
@@ -6,13 +6,11 @@ import {
   KEPT_LENGTH,
   KEPT_ROLLOUTS,
   refuseSecond,
-  type OpenOf,
   type RolloutStore,
 } from "../../rollouts/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Statements } from "./database.ts";
-import { lockOrganization } from "./lock-organization.ts";
-import type { Session } from "./session.ts";
+import { changeOf, type Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 
 /** The most open rollouts that are cached. */
@@ -53,116 +51,100 @@ export class KnownRollouts {
 }
 
 /** Keeps rollouts in the table `rollouts`. */
-export class PostgresRollouts implements RolloutStore {
-  readonly #session: Session;
-  readonly #known: KnownRollouts;
-  readonly #heads = new CoalescedReads<Head>((organizations) => this.#loadHeads(organizations));
-
-  constructor(session: Session, known: KnownRollouts) {
-    this.#session = session;
-    this.#known = known;
-  }
-
-  async expected(organization: string): Promise<Expected> {
-    const head = await this.#heads.get(organization);
-    const active = fromText(head?.active ?? "");
-    if (!head || head.document === null) return { active };
-    const { base, rollout } = this.#known.of(organization, head);
-    return expectedOf(active, base, rollout);
-  }
-
-  create(organization: string, rollout: Rollout): Promise<void> {
-    return this.#session.change(async (transaction) => {
-      await lockOrganization(transaction, organization);
-      const [newest] = await read(transaction, organization, "ORDER BY number DESC LIMIT 1");
-      refuseSecond(newest);
-      await insert(transaction, organization, rollout);
-      await transaction.run(
-        `DELETE FROM rollouts WHERE organization_id = $1 AND number <=
-           (SELECT max(number) FROM
-             (SELECT number, count(*) OVER newer AS rollouts, sum(length(document)) OVER newer AS characters
-              FROM rollouts WHERE organization_id = $1 WINDOW newer AS (ORDER BY number DESC)) AS own
-            WHERE rollouts > ${KEPT_ROLLOUTS} OR characters > ${KEPT_LENGTH})`,
-        [organization],
-      );
-    });
-  }
-
-  readonly update: RolloutStore["update"] = (organization, id, change) =>
-    this.#session.change(async (transaction) => {
-      await lockOrganization(transaction, organization);
-      const [before] = await read(transaction, organization, "AND id = $2", [toText(id)]);
-      if (before === undefined) return undefined;
-      const after = await change(before);
-      await transaction.run(
-        "UPDATE rollouts SET is_open = $3, document = $4 WHERE organization_id = $1 AND id = $2",
-        [organization, id, isOpen(after), JSON.stringify(after)],
-      );
-      if (!isOpen(after)) {
-        await transaction.run("DELETE FROM rollout_fetches WHERE organization_id = $1", [
-          organization,
-        ]);
-      }
-      return after;
-    });
-
-  async get(organization: string, id: string): Promise<Rollout | undefined> {
-    return (await read(this.#session, organization, "AND id = $2", [toText(id)]))[0];
-  }
-
-  list(organization: string): Promise<readonly Rollout[]> {
-    return read(this.#session, organization, "ORDER BY number DESC");
-  }
-
-  async open(): Promise<readonly OpenOf[]> {
-    const rows = await this.#session.query<{ organization: string; document: string }>(
-      "SELECT organization_id AS organization, document FROM rollouts WHERE is_open",
-      [],
-    );
-    // Not validated: a damaged rollout of one organization must not hold up those of the others.
-    return rows.map(({ organization, document }) => {
-      return { organization, rollout: JSON.parse(document) as Rollout };
-    });
-  }
-
-  async fetched(organization: string, id: string): Promise<ReadonlySet<string>> {
-    const rows = await this.#session.query<{ runtime: string }>(
-      "SELECT runtime FROM rollout_fetches WHERE organization_id = $1 AND rollout_id = $2",
-      [organization, id],
-    );
-    return new Set(rows.map(({ runtime }) => fromText(runtime)));
-  }
-
-  addFetched(organization: string, id: string, runtimes: readonly string[]): Promise<void> {
-    return this.#session.change(async (transaction) => {
-      await transaction.run(
-        `INSERT INTO rollout_fetches (organization_id, rollout_id, runtime)
-         SELECT $1, $2, name FROM unnest($3::text[]) AS fetched (name)
-          WHERE EXISTS (SELECT FROM rollouts
-                         WHERE organization_id = $1 AND id = $2 AND is_open FOR SHARE)
-         ON CONFLICT DO NOTHING`,
-        [organization, id, runtimes.map(toText)],
-      );
-    });
-  }
-
-  restore(organization: string, rollouts: readonly Rollout[]): Promise<void> {
-    return this.#session.change(async (transaction) => {
-      await transaction.run("DELETE FROM rollouts WHERE organization_id = $1", [organization]);
-      for (const rollout of rollouts) await insert(transaction, organization, rollout);
-    });
-  }
-
-  async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {
-    const heads = await this.#session.query<Head>(
+export function rolloutsOver(session: Session, known: KnownRollouts): RolloutStore {
+  const heads = new CoalescedReads(async (organizations) => {
+    const found = await session.query<Head>(
       `SELECT o.id AS organization, o.active_version AS active, r.id, r.document
          FROM organizations o LEFT JOIN rollouts r ON r.organization_id = o.id AND r.is_open
         WHERE o.id = ANY($1)`,
       [organizations],
       "rollout-heads",
     );
-    return new Map(heads.map((head) => [head.organization, head]));
-  }
+    return new Map(found.map((head) => [head.organization, head]));
+  });
+  return {
+    async expected(organization) {
+      const head = await heads.get(organization);
+      const active = fromText(head?.active ?? "");
+      if (!head || head.document === null) return { active };
+      const { base, rollout } = known.of(organization, head);
+      return expectedOf(active, base, rollout);
+    },
+
+    create: (organization, rollout) =>
+      changeOf(session, organization, async (transaction) => {
+        const [newest] = await read(transaction, organization, "ORDER BY number DESC LIMIT 1");
+        refuseSecond(newest);
+        await insert(transaction, organization, rollout);
+        await transaction.run(
+          `DELETE FROM rollouts WHERE organization_id = $1 AND number <=
+             (SELECT max(number) FROM
+               (SELECT number, count(*) OVER newer AS rollouts, sum(length(document)) OVER newer AS characters
+                FROM rollouts WHERE organization_id = $1 WINDOW newer AS (ORDER BY number DESC)) AS own
+              WHERE rollouts > ${KEPT_ROLLOUTS} OR characters > ${KEPT_LENGTH})`,
+          [organization],
+        );
+      }),
+
+    update: (organization, id, change) =>
+      changeOf(session, organization, async (transaction) => {
+        const [before] = await read(transaction, organization, "AND id = $2", [toText(id)]);
+        if (before === undefined) return undefined;
+        const after = await change(before);
+        await transaction.run(
+          "UPDATE rollouts SET is_open = $3, document = $4 WHERE organization_id = $1 AND id = $2",
+          [organization, id, isOpen(after), JSON.stringify(after)],
+        );
+        if (!isOpen(after)) {
+          await transaction.run("DELETE FROM rollout_fetches WHERE organization_id = $1", [
+            organization,
+          ]);
+        }
+        return after;
+      }),
+
+    async get(organization, id) {
+      return (await read(session, organization, "AND id = $2", [toText(id)]))[0];
+    },
+
+    list: (organization) => read(session, organization, "ORDER BY number DESC"),
+
+    async open() {
+      const rows = await session.query<{ organization: string; document: string }>(
+        "SELECT organization_id AS organization, document FROM rollouts WHERE is_open",
+      );
+      // Not validated: a damaged rollout of one organization must not hold up those of the others.
+      return rows.map(({ organization, document }) => {
+        return { organization, rollout: JSON.parse(document) as Rollout };
+      });
+    },
+
+    async fetched(organization, id) {
+      const rows = await session.query<{ runtime: string }>(
+        "SELECT runtime FROM rollout_fetches WHERE organization_id = $1 AND rollout_id = $2",
+        [organization, id],
+      );
+      return new Set(rows.map(({ runtime }) => fromText(runtime)));
+    },
+
+    addFetched: (organization, id, runtimes) =>
+      session.change(async (transaction) => {
+        await transaction.run(
+          `INSERT INTO rollout_fetches (organization_id, rollout_id, runtime)
+           SELECT $1, $2, name FROM unnest($3::text[]) AS fetched (name)
+            WHERE EXISTS (SELECT FROM rollouts
+                           WHERE organization_id = $1 AND id = $2 AND is_open FOR SHARE)
+           ON CONFLICT DO NOTHING`,
+          [organization, id, runtimes.map(toText)],
+        );
+      }),
+
+    restore: (organization, rollouts) =>
+      session.change(async (transaction) => {
+        await transaction.run("DELETE FROM rollouts WHERE organization_id = $1", [organization]);
+        for (const rollout of rollouts) await insert(transaction, organization, rollout);
+      }),
+  };
 }
 
 async function insert(

@@ -18,6 +18,21 @@ export interface Session {
   readonly isUnit?: true;
 }
 
+/**
+ * Makes a change of an organization's small state. It locks the organization's row until the end of the transaction, so
+ * that such changes happen one after another, on all servers.
+ */
+export function changeOf<T>(
+  session: Session,
+  organization: string,
+  work: (transaction: Statements) => Promise<T>,
+): Promise<T> {
+  return session.change(async (transaction) => {
+    await transaction.query("SELECT FROM organizations WHERE id = $1 FOR UPDATE", [organization]);
+    return work(transaction);
+  });
+}
+
 /** The session of stores outside a unit of work. Changes are made in the order of the calls. */
 export function plainSession(database: Database): Session {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,38 +1,30 @@
 import type { Setting } from "../../settings/schema.ts";
 import type { SettingsStore } from "../../settings/store.ts";
 import type { Statements } from "./database.ts";
-import { lockOrganization } from "./lock-organization.ts";
-import type { Session } from "./session.ts";
+import { changeOf, type Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 
 /** Keeps key-value pairs in the table `settings`. */
-export class PostgresSettings implements SettingsStore {
-  readonly #session: Session;
+export function settingsOver(session: Session): SettingsStore {
+  return {
+    list: (organization) => read(session, organization),
 
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  list(organization: string): Promise<readonly Setting[]> {
-    return read(this.#session, organization);
-  }
-
-  readonly replace: SettingsStore["replace"] = (organization, settings, seen) =>
-    this.#session.change(async (transaction) => {
-      await lockOrganization(transaction, organization);
-      seen?.(await read(transaction, organization));
-      await transaction.run("DELETE FROM settings WHERE organization_id = $1", [organization]);
-      await transaction.run(
-        `INSERT INTO settings (organization_id, place, key, value)
-         SELECT $1, place, key, value
-           FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS pair (key, value, place)`,
-        [
-          organization,
-          settings.map(({ key }) => toText(key)),
-          settings.map(({ value }) => toText(value)),
-        ],
-      );
-    });
+    replace: (organization, settings, seen) =>
+      changeOf(session, organization, async (transaction) => {
+        seen?.(await read(transaction, organization));
+        await transaction.run("DELETE FROM settings WHERE organization_id = $1", [organization]);
+        await transaction.run(
+          `INSERT INTO settings (organization_id, place, key, value)
+           SELECT $1, place, key, value
+             FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS pair (key, value, place)`,
+          [
+            organization,
+            settings.map(({ key }) => toText(key)),
+            settings.map(({ value }) => toText(value)),
+          ],
+        );
+      }),
+  };
 }
 
 async function read(

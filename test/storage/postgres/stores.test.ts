@@ -6,14 +6,14 @@ import { PostgresActivity } from "../../../src/storage/postgres/activity.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { PostgresFleet } from "../../../src/storage/postgres/fleet.ts";
 import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
-import { KeyUses, PostgresKeys } from "../../../src/storage/postgres/keys.ts";
-import { PostgresOrganizations } from "../../../src/storage/postgres/organizations.ts";
-import { KnownPolicies, PostgresPolicies } from "../../../src/storage/postgres/policies.ts";
-import { PostgresProviderOverrides } from "../../../src/storage/postgres/providers.ts";
+import { KeyUses, keysOver } from "../../../src/storage/postgres/keys.ts";
+import { organizationsOver } from "../../../src/storage/postgres/organizations.ts";
+import { KnownPolicies, policiesOver } from "../../../src/storage/postgres/policies.ts";
+import { overridesOver } from "../../../src/storage/postgres/providers.ts";
 import { plainSession, type Session } from "../../../src/storage/postgres/session.ts";
-import { KnownRollouts, PostgresRollouts } from "../../../src/storage/postgres/rollouts.ts";
-import { PostgresSettings } from "../../../src/storage/postgres/settings.ts";
-import { PostgresUsers } from "../../../src/storage/postgres/users.ts";
+import { KnownRollouts, rolloutsOver } from "../../../src/storage/postgres/rollouts.ts";
+import { settingsOver } from "../../../src/storage/postgres/settings.ts";
+import { usersOver } from "../../../src/storage/postgres/users.ts";
 import { activityStoreSuite, type ActivityEngine } from "../../activity/store-suite.ts";
 import { fleetStoreSuite, type FleetEngine } from "../../fleet/store-suite.ts";
 import { keyStoreSuite } from "../../keys/store-suite.ts";
@@ -52,34 +52,34 @@ function reopening<Store>(store: () => Store): { store: Store; reopen(): Promise
 if (withoutPostgres) {
   test("the stores in PostgreSQL", { skip: withoutPostgres }, () => {});
 } else {
-  policyStoreSuite(async () => new PostgresPolicies((await open()).session, new KnownPolicies()));
-  userStoreSuite(async () => new PostgresUsers((await open()).session));
-  settingsStoreSuite(async () => new PostgresSettings((await open()).session));
+  policyStoreSuite(async () => policiesOver((await open()).session, new KnownPolicies()));
+  userStoreSuite(async () => usersOver((await open()).session));
+  settingsStoreSuite(async () => settingsOver((await open()).session));
   organizationStoreSuite(async () => {
     const { session } = await open(["default"]);
-    return { users: new PostgresUsers(session), organizations: new PostgresOrganizations(session) };
+    return { users: usersOver(session), organizations: organizationsOver(session) };
   });
   keyStoreSuite(async () => {
     const { database, session } = await open();
-    return new PostgresKeys(session, new KeyUses(database, log));
+    return keysOver(session, new KeyUses(database, log));
   });
   overrideStoreSuite("postgres", async (): Promise<OverrideEngine> => {
     const { session } = await open();
-    return reopening(() => new PostgresProviderOverrides(session));
+    return reopening(() => overridesOver(session));
   });
   rolloutStoreSuite("postgres", async () => {
     const { session } = await open();
-    const policies = new PostgresPolicies(session, new KnownPolicies());
+    const policies = policiesOver(session, new KnownPolicies());
     const opened = () => ({
       policies,
-      rollouts: new PostgresRollouts(session, new KnownRollouts()),
+      rollouts: rolloutsOver(session, new KnownRollouts()),
       reopen: async () => opened(),
     });
     return opened();
   });
   test("a damaged rollout is named with the way out, and holds up no other organization", async () => {
     const { database, session } = await open();
-    const rollouts = new PostgresRollouts(session, new KnownRollouts());
+    const rollouts = rolloutsOver(session, new KnownRollouts());
     await rollouts.create("acme", rolloutOf("r1"));
     for (const [document, fault] of [
       ['{"id":"r2","state":"running"}', "version: required"],
@@ -93,9 +93,9 @@ if (withoutPostgres) {
       const named = new RegExp(
         `^Error: Rollout "r2" of "default" in the table rollouts is damaged \\(${fault}\\): restore the database from a backup, or delete the row$`,
       );
-      await assert.rejects(rollouts.list("default"), named);
-      await assert.rejects(rollouts.get("default", "r2"), named);
-      await assert.rejects(rollouts.expected("default"), named);
+      await assert.rejects(async () => rollouts.list("default"), named);
+      await assert.rejects(async () => rollouts.get("default", "r2"), named);
+      await assert.rejects(async () => rollouts.expected("default"), named);
       await assert.rejects(
         rollouts.update("default", "r2", (one) => one),
         named,

@@ -236,15 +236,6 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await all(store, "default"), [{ name: "a", version: "2", last_seen: T0 }]);
   });
 
-  it("a report right after a removal keeps all its fields", async (engine) => {
-    await report(engine.store, "default", { name: "a", os: "linux" });
-    const removal = engine.store.forget("default", "a");
-    assert.equal(await report(engine.store, "default", { name: "a", os: "linux" }), true);
-    assert.equal(await removal, true);
-    const { store } = await engine.reopen();
-    assert.deepEqual(await all(store, "default"), [{ name: "a", os: "linux", last_seen: T0 }]);
-  });
-
   it("counts runtimes seen less than 15 minutes ago as online", async ({ store }) => {
     assert.deepEqual(await store.counts("default", T0, { active: "" }), NOBODY);
     await report(store, "default", { name: "a" }, T0);

@@ -9,7 +9,7 @@ import { ActivityLimit, PostgresActivity } from "./activity.ts";
 import { PostgresAudit } from "./audit.ts";
 import { numberFrom, type Database } from "./database.ts";
 import { catalogCopy, prepareDemo, sharedSecret } from "./deployment.ts";
-import { PostgresFleet } from "./fleet.ts";
+import { fleetOver, fleetTotals } from "./fleet.ts";
 import { FleetReports } from "./fleet-reports.ts";
 import { DatabaseHealth } from "./health.ts";
 import { KeyUses, keysOver } from "./keys.ts";
@@ -94,12 +94,12 @@ async function openStores(
     overrides: overridesOver(session),
     policies: policiesOver(session, known),
     rollouts: rolloutsOver(session, knownRollouts),
-    fleet: new PostgresFleet(database, session, reports),
+    fleet: fleetOver(database, session, reports),
     activity: new PostgresActivity(database, session, activityLimit),
     audit,
   });
   const stores = storesOver(plainSession(database));
-  opened.keep(stores.fleet);
+  opened.add(() => reports.idle());
   opened.keep(stores.activity);
   if (config.checkpointSeconds > 0) {
     const signing = await openSigningParts(config, {
@@ -117,7 +117,7 @@ async function openStores(
   const count = async (): Promise<typeof counted> => {
     const organizations = await numberFrom(database, "SELECT count(*) AS n FROM organizations");
     const signing = await signer?.figures();
-    const fleet = await stores.fleet.totals(now());
+    const fleet = await fleetTotals(database, now());
     return { organizations, fleet, ...(signing && { signing }) };
   };
   const figures: Engine["figures"] = async () => {

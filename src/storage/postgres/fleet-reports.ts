@@ -21,14 +21,6 @@ interface Report {
   readonly labelQuota: Quota | undefined;
 }
 
-/** The removal of a runtime, which is processed in order with the reports. */
-interface Removal {
-  readonly name: string;
-  readonly settle: (error: unknown, isForgotten?: boolean) => void;
-}
-
-type Item = Report | Removal;
-
 /** The texts that a report may leave out; like the labels, an absent field keeps its value. */
 const FIELDS = ["hostname", "os", "version", "policy_version"] as const;
 
@@ -48,11 +40,11 @@ interface Outcome {
   readonly refused: ReadonlyMap<Report, unknown>;
 }
 
-/** Processes reports and removals in their order of arrival. */
+/** Writes reports in their order of arrival. */
 export class FleetReports {
   readonly #database: Database;
-  readonly #queue = new GroupQueue<Item>(
-    (organization, items) => this.#write(organization, items),
+  readonly #queue = new GroupQueue<Report>(
+    (organization, reports) => this.#write(organization, reports),
     MOST_AT_ONCE,
   );
 
@@ -64,39 +56,12 @@ export class FleetReports {
     this.#queue.add(organization, report);
   }
 
-  forget(organization: string, name: string): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      const settle = (error: unknown, isForgotten = false): void => {
-        if (error === undefined) resolve(isForgotten);
-        else reject(error as Error);
-      };
-      this.#queue.add(organization, { name, settle });
-    });
-  }
-
   /** Resolves when all given reports are written. */
   idle(): Promise<void> {
     return this.#queue.idle();
   }
 
-  async #write(organization: string, items: readonly Item[]): Promise<void> {
-    let reports: Report[] = [];
-    for (const item of items) {
-      if (!("settle" in item)) {
-        reports.push(item);
-        continue;
-      }
-      await this.#writeReports(organization, reports);
-      reports = [];
-      await this.#database
-        .transaction((transaction) => forgetRuntime(transaction, organization, item.name))
-        .then((isForgotten) => item.settle(undefined, isForgotten), item.settle);
-    }
-    await this.#writeReports(organization, reports);
-  }
-
-  async #writeReports(organization: string, reports: readonly Report[]): Promise<void> {
-    if (reports.length === 0) return;
+  async #write(organization: string, reports: readonly Report[]): Promise<void> {
     let outcome: Outcome;
     try {
       outcome = await this.#store(organization, reports);
@@ -120,20 +85,6 @@ export class FleetReports {
       storeWithNew(transaction, organization, reports),
     );
   }
-}
-
-/** Forgets a runtime, in order with the reports of all servers. */
-export async function forgetRuntime(
-  transaction: Statements,
-  organization: string,
-  name: string,
-): Promise<boolean> {
-  await lockFleet(transaction, organization);
-  const forgotten = await transaction.run(
-    "DELETE FROM runtimes WHERE organization_id = $1 AND name = $2",
-    [organization, toText(name)],
-  );
-  return forgotten === 1;
 }
 
 /** Locks the fleet of an organization: no reports are written until the transaction ends. */

@@ -1,15 +1,13 @@
 import { BUCKETS } from "../../core/assigned-version.ts";
 import type { Expected, Selector } from "../../core/assignment.ts";
 import { labelOf, sortedLabels, type Labels } from "../../core/labels.ts";
-import type { Searcher } from "../../core/fair-share.ts";
 import { Turns, type Asker } from "../../core/turns.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
-import type { FleetCounts, FleetPage, FleetQuery, FleetStore } from "../../fleet/store.ts";
+import type { FleetCounts, FleetQuery, FleetStore } from "../../fleet/store.ts";
 import type { ForgottenRuntimes, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Database } from "./database.ts";
-import type { FleetReports } from "./fleet-reports.ts";
-import { forgetRuntime, lockFleet } from "./fleet-reports.ts";
+import { lockFleet, type FleetReports } from "./fleet-reports.ts";
 import { withLease } from "./leases.ts";
 import { byOrganization } from "./searches.ts";
 import type { Session } from "./session.ts";
@@ -44,142 +42,21 @@ const SLICES = { atOnce: 4, atOnceOfOne: 2, atOnceOfGroups: [2], waiting: Infini
 const FORGOTTEN_AT_ONCE = 5_000;
 
 /** Keeps the fleet in the table `runtimes`. */
-export class PostgresFleet implements FleetStore {
-  readonly #database: Database;
-  readonly #session: Session;
-  readonly #reports: FleetReports;
-  readonly #slices = new Turns(SLICES);
-  readonly #labels = new CoalescedReads((keys) => this.#loadLabels(keys));
-
-  constructor(database: Database, session: Session, reports: FleetReports) {
-    this.#database = database;
-    this.#session = session;
-    this.#reports = reports;
-  }
-
-  readonly heartbeat: FleetStore["heartbeat"] = (id, heartbeat, at, kept, quota, labelQuota) =>
-    this.#reports.report(id, { heartbeat, at, kept, quota, labelQuota });
-
-  async page(
-    organization: string,
-    query: FleetQuery,
-    limit: number,
-    offset: number,
-    searcher?: Searcher,
-  ): Promise<FleetPage> {
-    const values = new Values(organization);
-    const where = conditionOf(query, values);
-    const [count] = await this.#database.search<{ total: number }>(
-      `SELECT count(*) AS total FROM runtimes WHERE ${where}`,
-      values.all,
-      searcher,
+export function fleetOver(database: Database, session: Session, reports: FleetReports): FleetStore {
+  const slices = new Turns(SLICES);
+  const labels = new CoalescedReads(async (keys) => {
+    const pairs = keys.map((key) => key.split(SEPARATOR));
+    const rows = await database.query<{ key: string; labels: Labels | null }>(
+      `SELECT organization_id || '${SEPARATOR}' || name AS key, labels
+         FROM unnest($1::text[], $2::text[]) AS wanted (organization_id, name)
+         JOIN runtimes USING (organization_id, name)`,
+      [pairs.map(([organization]) => organization), pairs.map(([, name]) => name)],
+      "labels-by-name",
     );
-    const total = count?.total ?? 0;
-    if (offset >= total) return { runtimes: [], total };
-    const rows = await this.#database.search<Row>(
-      `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}
-        LIMIT ${values.add(limit === Infinity ? null : limit)} OFFSET ${values.add(offset)}`,
-      values.all,
-      searcher,
-    );
-    return { runtimes: rows.map(runtimeOf), total };
-  }
+    return new Map(rows.map((row) => [row.key, row.labels]));
+  });
 
-  async list(
-    organization: string,
-    query: FleetQuery,
-    searcher?: Searcher,
-  ): Promise<AsyncIterable<readonly StoredRuntime[]>> {
-    const values = new Values(organization);
-    const where = conditionOf(query, values);
-    // Only the answer shows that the database has looked: until then, a report on another connection may overtake.
-    const text = `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`;
-    const asker = byOrganization(organization, searcher);
-    // Runtimes choose their texts: to look for a text in those of 2,000 took two seconds.
-    const listed = await (query.q
-      ? this.#database.search<Seen>(text, values.all, searcher)
-      : this.#slices.run(asker, () => this.#database.query<Seen>(text, values.all)));
-    return this.#slicesOf(organization, listed, asker);
-  }
-
-  async counts(organization: string, now: number, expected: Expected): Promise<FleetCounts> {
-    const values = new Values(organization, now - ONLINE_MS, now - IDLE_MS);
-    const [counts] = await this.#session.query<FleetCounts>(
-      `SELECT count(*) AS total,
-              count(*) FILTER (WHERE last_seen > $2) AS online,
-              count(*) FILTER (WHERE last_seen <= $2 AND last_seen > $3) AS idle,
-              count(*) FILTER (WHERE ${driftCondition(expected, now, values)}) AS drifted
-         FROM runtimes WHERE organization_id = $1`,
-      values.all,
-    );
-    return counts ?? { online: 0, idle: 0, drifted: 0, total: 0 };
-  }
-
-  async policies(
-    organization: string,
-    now: number,
-    limit: number,
-  ): Promise<readonly PolicyCount[]> {
-    const rows = await this.#session.query<PolicyCount>(
-      `SELECT policy_version AS version, count(*) AS runtimes,
-              count(*) FILTER (WHERE last_seen > $2) AS present
-         FROM runtimes WHERE organization_id = $1 AND policy_version IS NOT NULL
-        GROUP BY policy_version ORDER BY runtimes DESC, policy_version LIMIT $3`,
-      [organization, now - IDLE_MS, limit],
-    );
-    return rows.map((row) => ({ ...row, version: fromText(row.version) }));
-  }
-
-  async labels(organization: string, name: string): Promise<Labels | undefined> {
-    return (await this.#labels.get(`${organization}${SEPARATOR}${toText(name)}`)) ?? undefined;
-  }
-
-  async known(organization: string, names: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.#session.query<{ name: string }>(
-      "SELECT name FROM runtimes WHERE organization_id = $1 AND name = ANY($2)",
-      [organization, names.map(toText)],
-      "known-runtimes",
-    );
-    return rows.map(({ name }) => fromText(name));
-  }
-
-  /** Counts the runtimes of all organizations; `now` decides who is online. */
-  async totals(now: number): Promise<Pick<FleetCounts, "online" | "total">> {
-    const [counts] = await this.#database.query<Pick<FleetCounts, "online" | "total">>(
-      `SELECT count(*) AS total, count(*) FILTER (WHERE last_seen > $1) AS online FROM runtimes`,
-      [now - ONLINE_MS],
-    );
-    return counts ?? { online: 0, total: 0 };
-  }
-
-  forget(organization: string, name: string): Promise<boolean> {
-    if (!this.#session.isUnit) return this.#reports.forget(organization, name);
-    return this.#session.change((transaction) => forgetRuntime(transaction, organization, name));
-  }
-
-  async forgetSilent(before: number): Promise<readonly ForgottenRuntimes[]> {
-    await this.#reports.idle();
-    const forgotten = await withLease(this.#database, "fleet retention", {}, async () => {
-      const silent = await this.#database.query<{ organization: string }>(
-        "SELECT DISTINCT organization_id AS organization FROM runtimes WHERE last_seen < $1",
-        [before],
-      );
-      const all: ForgottenRuntimes[] = [];
-      for (const { organization } of silent) {
-        all.push({ organization, runtimes: await this.#forgetSilentOf(organization, before) });
-      }
-      return all;
-    });
-    return forgotten ?? [];
-  }
-
-  /** Finishes pending writes. */
-  close(): Promise<void> {
-    return this.#reports.idle();
-  }
-
-  /** Reads the runtimes of a list in slices. */
-  async *#slicesOf(
+  async function* inSlices(
     organization: string,
     listed: readonly Seen[],
     asker: Asker,
@@ -187,43 +64,148 @@ export class PostgresFleet implements FleetStore {
     for (let from = 0; from < listed.length; from += SLICE) {
       const slice = listed.slice(from, from + SLICE);
       const read = () =>
-        this.#database.query<Row>(
+        database.query<Row>(
           `SELECT name, hostname, os, version, policy_version, labels, seen AS last_seen
              FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS listed (name, seen, place)
              JOIN runtimes USING (name) WHERE organization_id = $1 ORDER BY place`,
           [organization, slice.map(({ name }) => name), slice.map((one) => one.last_seen)],
           "runtimes-by-name",
         );
-      const rows = await this.#slices.run(asker, read);
+      const rows = await slices.run(asker, read);
       yield rows.map(runtimeOf);
     }
   }
 
-  async #loadLabels(keys: readonly string[]): Promise<ReadonlyMap<string, Labels | null>> {
-    const pairs = keys.map((key) => key.split(SEPARATOR));
-    const rows = await this.#database.query<{ key: string; labels: Labels | null }>(
-      `SELECT organization_id || '${SEPARATOR}' || name AS key, labels
-         FROM unnest($1::text[], $2::text[]) AS wanted (organization_id, name)
-         JOIN runtimes USING (organization_id, name)`,
-      [pairs.map(([organization]) => organization), pairs.map(([, name]) => name)],
-      "labels-by-name",
-    );
-    return new Map(rows.map(({ key, labels }) => [key, labels]));
-  }
+  return {
+    heartbeat: (organization, heartbeat, at, kept, quota, labelQuota) =>
+      reports.report(organization, { heartbeat, at, kept, quota, labelQuota }),
 
-  async #forgetSilentOf(organization: string, before: number): Promise<number> {
-    for (let total = 0; ;) {
-      const removed = await this.#database.transaction(async (transaction) => {
+    async page(organization, query, limit, offset, searcher) {
+      const values = new Values(organization);
+      const where = conditionOf(query, values);
+      const [count] = await database.search<{ total: number }>(
+        `SELECT count(*) AS total FROM runtimes WHERE ${where}`,
+        values.all,
+        searcher,
+      );
+      const total = count?.total ?? 0;
+      if (offset >= total) return { runtimes: [], total };
+      const rows = await database.search<Row>(
+        `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}
+          LIMIT ${values.add(limit === Infinity ? null : limit)} OFFSET ${values.add(offset)}`,
+        values.all,
+        searcher,
+      );
+      return { runtimes: rows.map(runtimeOf), total };
+    },
+
+    async list(organization, query, searcher) {
+      const values = new Values(organization);
+      const where = conditionOf(query, values);
+      // Only the answer shows that the database has looked: until then, a report on another connection may overtake.
+      const text = `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`;
+      const asker = byOrganization(organization, searcher);
+      // Runtimes choose their texts: to look for a text in those of 2,000 took two seconds.
+      const listed = await (query.q
+        ? database.search<Seen>(text, values.all, searcher)
+        : slices.run(asker, () => database.query<Seen>(text, values.all)));
+      return inSlices(organization, listed, asker);
+    },
+
+    async counts(organization, now, expected) {
+      const values = new Values(organization, now - ONLINE_MS, now - IDLE_MS);
+      const [counts] = await session.query<FleetCounts>(
+        `SELECT count(*) AS total,
+                count(*) FILTER (WHERE last_seen > $2) AS online,
+                count(*) FILTER (WHERE last_seen <= $2 AND last_seen > $3) AS idle,
+                count(*) FILTER (WHERE ${driftCondition(expected, now, values)}) AS drifted
+           FROM runtimes WHERE organization_id = $1`,
+        values.all,
+      );
+      return counts ?? { online: 0, idle: 0, drifted: 0, total: 0 };
+    },
+
+    async policies(organization, now, limit) {
+      const rows = await session.query<PolicyCount>(
+        `SELECT policy_version AS version, count(*) AS runtimes,
+                count(*) FILTER (WHERE last_seen > $2) AS present
+           FROM runtimes WHERE organization_id = $1 AND policy_version IS NOT NULL
+          GROUP BY policy_version ORDER BY runtimes DESC, policy_version LIMIT $3`,
+        [organization, now - IDLE_MS, limit],
+      );
+      return rows.map((row) => ({ ...row, version: fromText(row.version) }));
+    },
+
+    async labels(organization, name) {
+      return (await labels.get(`${organization}${SEPARATOR}${toText(name)}`)) ?? undefined;
+    },
+
+    async known(organization, names) {
+      const rows = await session.query<{ name: string }>(
+        "SELECT name FROM runtimes WHERE organization_id = $1 AND name = ANY($2)",
+        [organization, names.map(toText)],
+        "known-runtimes",
+      );
+      return rows.map(({ name }) => fromText(name));
+    },
+
+    forget: (organization, name) =>
+      session.change(async (transaction) => {
         await lockFleet(transaction, organization);
-        return transaction.run(
-          `DELETE FROM runtimes WHERE organization_id = $1 AND name IN
-             (SELECT name FROM runtimes WHERE organization_id = $1 AND last_seen < $2 LIMIT $3)`,
-          [organization, before, FORGOTTEN_AT_ONCE],
+        const forgotten = await transaction.run(
+          "DELETE FROM runtimes WHERE organization_id = $1 AND name = $2",
+          [organization, toText(name)],
         );
+        return forgotten === 1;
+      }),
+
+    async forgetSilent(before) {
+      await reports.idle();
+      const forgotten = await withLease(database, "fleet retention", {}, async () => {
+        const silent = await database.query<{ organization: string }>(
+          "SELECT DISTINCT organization_id AS organization FROM runtimes WHERE last_seen < $1",
+          [before],
+        );
+        const all: ForgottenRuntimes[] = [];
+        for (const { organization } of silent) {
+          const runtimes = await forgetSilentOf(database, organization, before);
+          all.push({ organization, runtimes });
+        }
+        return all;
       });
-      total += removed;
-      if (removed < FORGOTTEN_AT_ONCE) return total;
-    }
+      return forgotten ?? [];
+    },
+  };
+}
+
+/** Counts the runtimes of all organizations; `now` decides who is online. */
+export async function fleetTotals(
+  database: Database,
+  now: number,
+): Promise<Pick<FleetCounts, "online" | "total">> {
+  const [counts] = await database.query<Pick<FleetCounts, "online" | "total">>(
+    `SELECT count(*) AS total, count(*) FILTER (WHERE last_seen > $1) AS online FROM runtimes`,
+    [now - ONLINE_MS],
+  );
+  return counts ?? { online: 0, total: 0 };
+}
+
+async function forgetSilentOf(
+  database: Database,
+  organization: string,
+  before: number,
+): Promise<number> {
+  for (let total = 0; ;) {
+    const removed = await database.transaction(async (transaction) => {
+      await lockFleet(transaction, organization);
+      return transaction.run(
+        `DELETE FROM runtimes WHERE organization_id = $1 AND name IN
+           (SELECT name FROM runtimes WHERE organization_id = $1 AND last_seen < $2 LIMIT $3)`,
+        [organization, before, FORGOTTEN_AT_ONCE],
+      );
+    });
+    total += removed;
+    if (removed < FORGOTTEN_AT_ONCE) return total;
   }
 }
 

@@ -37,6 +37,16 @@ test("records on disk name their organization, one record a line", async () => {
   );
 });
 
+test("a report right after a removal keeps all its fields", async () => {
+  const engine = await engineOver(await newFiles());
+  await report(engine.store, "default", { name: "a", os: "linux" });
+  const removal = engine.store.forget("default", "a");
+  assert.equal(await report(engine.store, "default", { name: "a", os: "linux" }), true);
+  assert.equal(await removal, true);
+  const { store } = await engine.reopen();
+  assert.deepEqual(await all(store, "default"), [{ name: "a", os: "linux", last_seen: T0 }]);
+});
+
 test("a new runtime survives a power cut right after its answer", async () => {
   const files = await newFiles();
   await report(await open(files), "default", { name: "a", os: "linux" });

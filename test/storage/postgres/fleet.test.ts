@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
-import { PostgresFleet } from "../../../src/storage/postgres/fleet.ts";
+import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
 import { plainSession } from "../../../src/storage/postgres/session.ts";
 
 test("lists of one organization are read on two connections, beside those of others", async () => {
@@ -22,7 +22,7 @@ test("lists of one organization are read on two connections, beside those of oth
       reading.push(read);
     });
   const database = { query } as unknown as Database;
-  const fleet = new PostgresFleet(database, plainSession(database), new FleetReports(database));
+  const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
   const list = async (organization: string, network: string): Promise<void> => {
     const searcher = { party: ["public", organization, network] };
     const slices = await fleet.list(organization, { now: 0, active: "" }, searcher);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
-import { PostgresFleet } from "../../../src/storage/postgres/fleet.ts";
+import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
 import { plainSession } from "../../../src/storage/postgres/session.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 
@@ -61,7 +61,7 @@ for (const poolSize of [1, 10]) {
 test("a list of runtimes by a text uses no connection of short statements", { skip }, async (t) => {
   const database = await openDatabase(await createDatabase(), 1);
   t.after(() => database.close());
-  const fleet = new PostgresFleet(database, plainSession(database), new FleetReports(database));
+  const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
   const held = await database.begin(); // the only one
   const query = { now: 0, active: "", q: "a" };
   try {

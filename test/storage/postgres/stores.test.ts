@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createLog } from "../../../src/core/log.ts";
 import { PostgresActivity } from "../../../src/storage/postgres/activity.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
-import { PostgresFleet } from "../../../src/storage/postgres/fleet.ts";
+import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
 import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
 import { KeyUses, keysOver } from "../../../src/storage/postgres/keys.ts";
 import { organizationsOver } from "../../../src/storage/postgres/organizations.ts";
@@ -110,6 +110,6 @@ if (withoutPostgres) {
   });
   fleetStoreSuite("postgres", async (): Promise<FleetEngine> => {
     const { database, session } = await open();
-    return reopening(() => new PostgresFleet(database, session, new FleetReports(database)));
+    return reopening(() => fleetOver(database, session, new FleetReports(database)));
   });
 }

@@ -30,27 +30,47 @@ interface Appended {
 }
 
 /**
- * Removes the oldest entries of an organization whose log is larger than allowed. Adding up the bytes at each
- * write would cost too much. So each server counts the bytes that it writes, and adds up all bytes in the
- * database only now and then: the log exceeds its limit by at most 1/64 for each server.
+ * Writes entries, in groups outside of a unit of work, and removes the oldest ones of an organization whose log is larger
+ * than allowed. Adding up the bytes at each write would cost too much. So each server counts the bytes that it writes, and
+ * adds up all bytes in the database only now and then: the log exceeds its limit by at most 1/64 for each server.
  */
-export class ActivityLimit {
+export class ActivityWriter {
   readonly #database: Database;
   readonly #maxBytes: number;
   /** Called before the oldest entries of an organization are removed. */
   readonly removing: Removing;
   /** The bytes that this server has written since its last check, by organization. */
   readonly #written = new Map<string, number>();
+  readonly #queue = new GroupQueue<Appended>(
+    (organization, group) => this.#writeGroup(organization, group),
+    MOST_APPENDED_AT_ONCE,
+  );
   #trimming: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database, maxBytes: number, removing: Removing = async () => {}) {
+  constructor(database: Database, maxBytes = Infinity, removing: Removing = async () => {}) {
     this.#database = database;
     this.#maxBytes = maxBytes;
     this.removing = removing;
   }
 
-  /** Counts written entries, and trims the organization's log when a check is due. */
-  wrote(organization: string, lines: readonly string[]): void {
+  /** Adds an entry in a transaction of its own, or together with others that arrive meanwhile. */
+  append(organization: string, entry: ActivityEntry): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (error?: unknown): void => {
+        if (error === undefined) resolve();
+        else reject(error as Error);
+      };
+      this.#queue.add(organization, { entry, settle });
+    });
+  }
+
+  /** Adds entries within a transaction, and trims the organization's log when a check is due. */
+  async insert(
+    transaction: Statements,
+    organization: string,
+    entries: readonly ActivityEntry[],
+  ): Promise<void> {
+    const lines = await insertEntries(transaction, organization, entries);
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     const written = (this.#written.get(organization) ?? 0) + bytes;
     const isDue = written >= this.#maxBytes * TRIMMED_PART;
@@ -73,159 +93,113 @@ export class ActivityLimit {
     );
   }
 
-  /** Resolves when no trim is under way. */
+  /** Resolves when all given entries are written and no trim is under way. */
   async close(): Promise<void> {
+    await this.#queue.idle();
     await this.#trimming;
-  }
-}
-
-/** Keeps the activity log in the table `activity`. */
-export class PostgresActivity implements ActivityStore {
-  readonly #database: Database;
-  readonly #session: Session;
-  readonly #limit: ActivityLimit;
-  readonly #queue = new GroupQueue<Appended>(
-    (organization, group) => this.#writeGroup(organization, group),
-    MOST_APPENDED_AT_ONCE,
-  );
-
-  constructor(
-    database: Database,
-    session: Session,
-    limit: ActivityLimit = new ActivityLimit(database, Infinity),
-  ) {
-    this.#database = database;
-    this.#session = session;
-    this.#limit = limit;
-  }
-
-  append(organization: string, entry: ActivityEntry): Promise<void> {
-    if (this.#session.isUnit) {
-      return this.#session.change((transaction) =>
-        this.#insert(transaction, organization, [entry]),
-      );
-    }
-    return new Promise((resolve, reject) => {
-      const settle = (error?: unknown): void => {
-        if (error === undefined) resolve();
-        else reject(error as Error);
-      };
-      this.#queue.add(organization, { entry, settle });
-    });
-  }
-
-  /** Resolves when all given entries are written. */
-  close(): Promise<void> {
-    return this.#queue.idle();
-  }
-
-  async retain(olderThanMs: number): Promise<void> {
-    await withLease(this.#database, "activity retention", {}, async () => {
-      const organizations = await this.#database.query<{ id: string }>(
-        "SELECT id FROM organizations",
-      );
-      for (const { id } of organizations) {
-        await this.#retainOf(id, formatTimestamp(olderThanMs));
-        await this.#limit.trim(id);
-      }
-    });
-  }
-
-  async page(
-    organization: string,
-    filter: ActivityFilter,
-    limit: number,
-    offset: number,
-    signal?: AbortSignal,
-  ): Promise<ActivityRows> {
-    const isWhole = Object.values(filter).every((wanted) => wanted === undefined);
-    return isWhole
-      ? this.#pageOfAll(organization, limit, offset)
-      : this.#search(organization, filter, limit, offset, signal);
-  }
-
-  async #pageOfAll(organization: string, limit: number, offset: number): Promise<ActivityRows> {
-    const all = "SELECT count(*) AS n FROM activity WHERE organization_id = $1";
-    const total = await numberFrom(this.#session, all, [organization]);
-    if (offset >= total) return rowsOf([], total);
-    const rows = await this.#session.query<Row>(
-      `SELECT entry FROM activity WHERE organization_id = $1
-        ORDER BY number DESC LIMIT $2 OFFSET $3`,
-      [organization, limit, offset],
-    );
-    const entries = rows.map(({ entry }) => entry);
-    return rowsOf(entries, total);
-  }
-
-  /** Reads portion by portion, newest first. The same code as in other engines decides which entries match. */
-  async #search(
-    organization: string,
-    filter: ActivityFilter,
-    limit: number,
-    offset: number,
-    signal: AbortSignal | undefined,
-  ): Promise<ActivityRows> {
-    const fits = matcherOf(filter);
-    const yielder = new Yielder(signal);
-    const found: string[] = [];
-    let total = 0;
-    for (let before = Number.MAX_SAFE_INTEGER; ;) {
-      const rows = await this.#database.search<Row>(
-        `SELECT number, entry FROM activity
-          WHERE organization_id = $1 AND number < $2
-            AND ($4::text IS NULL OR timestamp >= $4) AND ($5::text IS NULL OR timestamp < $5)
-          ORDER BY number DESC LIMIT $3`,
-        [organization, before, PORTION, momentOf(filter.from), momentOf(filter.to)],
-        { gone: signal },
-      );
-      for (const { entry } of rows) {
-        if (yielder.isDue) await yielder.step();
-        if (!fits(JSON.parse(entry) as ActivityEntry)) continue;
-        if (total >= offset && found.length < limit) found.push(entry);
-        total++;
-      }
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < PORTION) return rowsOf(found, total);
-      before = last.number;
-    }
-  }
-
-  /** Removes the entries before the first one that is young enough, so that no gap is left. */
-  async #retainOf(organization: string, olderThan: string): Promise<void> {
-    await this.#limit.removing({ organization, log: "activity" });
-    for (;;) {
-      const removed = await this.#database.run(
-        `DELETE FROM activity WHERE organization_id = $1 AND number IN
-           (SELECT number FROM activity WHERE organization_id = $1
-               AND number < coalesce((SELECT min(number) FROM activity
-                                       WHERE organization_id = $1 AND timestamp >= $2), $5)
-               AND number <= (SELECT number FROM activity WHERE organization_id = $1
-                               ORDER BY number DESC OFFSET $3 LIMIT 1)
-             ORDER BY number LIMIT $4)`,
-        [organization, olderThan, KEPT_ENTRIES, REMOVED_AT_ONCE, Number.MAX_SAFE_INTEGER],
-      );
-      if (removed < REMOVED_AT_ONCE) return;
-    }
   }
 
   async #writeGroup(organization: string, group: readonly Appended[]): Promise<void> {
     const entries = group.map(({ entry }) => entry);
     const failure = await this.#database
-      .transaction((transaction) => this.#insert(transaction, organization, entries))
+      .transaction((transaction) => this.insert(transaction, organization, entries))
       .then(
         () => undefined,
         (error: unknown) => error,
       );
     for (const { settle } of group) settle(failure);
   }
+}
 
-  async #insert(
-    transaction: Statements,
-    organization: string,
-    entries: readonly ActivityEntry[],
-  ): Promise<void> {
-    this.#limit.wrote(organization, await insertEntries(transaction, organization, entries));
+/** Keeps the activity log in the table `activity`. */
+export function activityOver(
+  database: Database,
+  session: Session,
+  writer: ActivityWriter,
+): ActivityStore {
+  return {
+    append: (organization, entry) =>
+      session.isUnit
+        ? session.change((transaction) => writer.insert(transaction, organization, [entry]))
+        : writer.append(organization, entry),
+
+    async retain(olderThanMs) {
+      await withLease(database, "activity retention", {}, async () => {
+        const organizations = await database.query<{ id: string }>("SELECT id FROM organizations");
+        for (const { id } of organizations) {
+          await writer.removing({ organization: id, log: "activity" });
+          await removeOlder(database, id, formatTimestamp(olderThanMs));
+          await writer.trim(id);
+        }
+      });
+    },
+
+    async page(organization, filter, limit, offset, signal) {
+      const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined);
+      if (isFiltered) return search(database, organization, filter, { limit, offset, signal });
+      const all = "SELECT count(*) AS n FROM activity WHERE organization_id = $1";
+      const total = await numberFrom(session, all, [organization]);
+      if (offset >= total) return rowsOf([], total);
+      const rows = await session.query<Row>(
+        `SELECT entry FROM activity WHERE organization_id = $1
+          ORDER BY number DESC LIMIT $2 OFFSET $3`,
+        [organization, limit, offset],
+      );
+      return rowsOf(
+        rows.map(({ entry }) => entry),
+        total,
+      );
+    },
+  };
+}
+
+/** Reads portion by portion, newest first. The same code as in other engines decides which entries match. */
+async function search(
+  database: Database,
+  organization: string,
+  filter: ActivityFilter,
+  { limit, offset, signal }: { limit: number; offset: number; signal: AbortSignal | undefined },
+): Promise<ActivityRows> {
+  const fits = matcherOf(filter);
+  const yielder = new Yielder(signal);
+  const found: string[] = [];
+  let total = 0;
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const rows = await database.search<Row>(
+      `SELECT number, entry FROM activity
+        WHERE organization_id = $1 AND number < $2
+          AND ($4::text IS NULL OR timestamp >= $4) AND ($5::text IS NULL OR timestamp < $5)
+        ORDER BY number DESC LIMIT $3`,
+      [organization, before, PORTION, momentOf(filter.from), momentOf(filter.to)],
+      { gone: signal },
+    );
+    for (const { entry } of rows) {
+      if (yielder.isDue) await yielder.step();
+      if (!fits(JSON.parse(entry) as ActivityEntry)) continue;
+      if (total >= offset && found.length < limit) found.push(entry);
+      total++;
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PORTION) return rowsOf(found, total);
+    before = last.number;
   }
+}
+
+/** Removes the entries before the first one that is young enough, so that no gap is left. */
+async function removeOlder(
+  database: Database,
+  organization: string,
+  olderThan: string,
+): Promise<void> {
+  const text = `DELETE FROM activity WHERE organization_id = $1 AND number IN
+    (SELECT number FROM activity WHERE organization_id = $1
+        AND number < coalesce((SELECT min(number) FROM activity
+                                WHERE organization_id = $1 AND timestamp >= $2), $5)
+        AND number <= (SELECT number FROM activity WHERE organization_id = $1
+                        ORDER BY number DESC OFFSET $3 LIMIT 1)
+      ORDER BY number LIMIT $4)`;
+  const values = [organization, olderThan, KEPT_ENTRIES, REMOVED_AT_ONCE, Number.MAX_SAFE_INTEGER];
+  while ((await database.run(text, values)) === REMOVED_AT_ONCE);
 }
 
 /** Adds entries within a transaction, oldest first; returns their lines. */

@@ -5,7 +5,7 @@ import type { Engine, EngineFigures, EngineParts, Stores } from "../../engine.ts
 import { signedLogsOf } from "../../signed-logs/answers.ts";
 import { openSigningParts } from "../../signed-logs/signing-parts.ts";
 import type { SignedLogs } from "../../signed-logs/store.ts";
-import { ActivityLimit, PostgresActivity } from "./activity.ts";
+import { activityOver, ActivityWriter } from "./activity.ts";
 import { PostgresAudit } from "./audit.ts";
 import { numberFrom, type Database } from "./database.ts";
 import { catalogCopy, prepareDemo, sharedSecret } from "./deployment.ts";
@@ -81,7 +81,7 @@ async function openStores(
   const reports = new FleetReports(database);
   const known = new KnownPolicies();
   const knownRollouts = new KnownRollouts();
-  const activityLimit = opened.keep(new ActivityLimit(database, config.maxActivityBytes, removing));
+  const entries = opened.keep(new ActivityWriter(database, config.maxActivityBytes, removing));
   const { auditDurability: durability } = config;
   const audit = opened.keep(
     new PostgresAudit({ database, now, log, durability, isMove, removing }),
@@ -95,12 +95,11 @@ async function openStores(
     policies: policiesOver(session, known),
     rollouts: rolloutsOver(session, knownRollouts),
     fleet: fleetOver(database, session, reports),
-    activity: new PostgresActivity(database, session, activityLimit),
+    activity: activityOver(database, session, entries),
     audit,
   });
   const stores = storesOver(plainSession(database));
   opened.add(() => reports.idle());
-  opened.keep(stores.activity);
   if (config.checkpointSeconds > 0) {
     const signing = await openSigningParts(config, {
       ...{ now, log },

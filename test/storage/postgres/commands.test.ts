@@ -1,7 +1,7 @@
 /** The commands that create users and keys, over a database. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ActivityLimit, PostgresActivity } from "../../../src/storage/postgres/activity.ts";
+import { activityOver, ActivityWriter } from "../../../src/storage/postgres/activity.ts";
 import { plainSession } from "../../../src/storage/postgres/session.ts";
 import { entryOf, idsOf } from "../../activity/store-suite.ts";
 import { run } from "../../support/command-line.ts";
@@ -44,11 +44,11 @@ test("the newest entries of the activity log are kept, within its bytes", { skip
     );
     return row?.bytes ?? 0;
   };
-  const limit = new ActivityLimit(database, 2_000);
-  const activity = new PostgresActivity(database, plainSession(database), limit);
+  const writer = new ActivityWriter(database, 2_000);
+  const activity = activityOver(database, plainSession(database), writer);
   for (let n = 1; n <= 20; n++) {
     await activity.append("default", entryOf(n));
-    await limit.close();
+    await writer.close();
     assert.ok((await bytesOf()) <= 2_500); // the last entry may not be seen yet
   }
   const [ids, total] = await idsOf(activity);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog } from "../../../src/core/log.ts";
-import { PostgresActivity } from "../../../src/storage/postgres/activity.ts";
+import { activityOver, ActivityWriter } from "../../../src/storage/postgres/activity.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
 import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
@@ -106,7 +106,7 @@ if (withoutPostgres) {
   });
   activityStoreSuite("postgres", async (): Promise<ActivityEngine> => {
     const { database, session } = await open();
-    return reopening(() => new PostgresActivity(database, session));
+    return reopening(() => activityOver(database, session, new ActivityWriter(database)));
   });
   fleetStoreSuite("postgres", async (): Promise<FleetEngine> => {
     const { database, session } = await open();

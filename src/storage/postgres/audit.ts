@@ -1,11 +1,8 @@
-import { MOST_OF_ID, type AuditAllowance, type AuditExport } from "../../audit/store.ts";
-import type { AuditFilter, AuditRemoval, AuditRows, AuditStore } from "../../audit/store.ts";
-import type { AuditTail, AuditUsage, Client, Position } from "../../audit/store.ts";
+import { MOST_OF_ID, type AuditStore, type AuditUsage } from "../../audit/store.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
-import type { Searcher } from "../../core/fair-share.ts";
 import type { AuditFigures } from "../../engine.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Database } from "./database.ts";
@@ -101,43 +98,26 @@ export class PostgresAudit implements AuditStore {
     else this.#readSizes.get(organization).then((bytes = 0) => ask(bytes), stored);
   }
 
-  async page(
-    organization: string,
-    filter: AuditFilter,
-    limit: number,
-    start: number | Position,
-    searcher?: Searcher,
-    characters?: number,
-  ): Promise<AuditRows> {
+  readonly page: AuditStore["page"] = async (id, filter, limit, start, searcher, characters) => {
     searcher?.gone?.throwIfAborted();
     const from = typeof start === "number" ? start : readListPosition(start);
-    const parts = { limit, start: from, searcher, characters };
-    return answerPage(this.#database, organization, filter, parts);
-  }
+    return answerPage(this.#database, id, filter, { limit, start: from, searcher, characters });
+  };
 
   async withId(organization: string, id: string): Promise<readonly Buffer[]> {
     const found = await eventsWithId(this.#database, organization, id, MOST_OF_ID);
     return found.map(({ line }) => Buffer.from(line));
   }
 
-  export(organization: string, filter: AuditFilter, searcher?: Searcher): Promise<AuditExport> {
-    return answerExport(this.#database, organization, filter, searcher, (days) =>
-      this.#readers.keep(days),
-    );
-  }
+  readonly export: AuditStore["export"] = (organization, filter, searcher) =>
+    answerExport(this.#database, organization, filter, searcher, this.#readers);
 
-  async tail(
-    organization: string,
-    filter: AuditFilter,
-    after: Position | undefined,
-    reader?: Client,
-  ): Promise<AuditTail> {
-    const surface = reader?.party[0];
+  readonly tail: AuditStore["tail"] = async (organization, filter, after, reader) => {
     const newest = "SELECT last_seq AS n FROM audit_heads WHERE organization_id = $1";
     const last = await numberFrom(this.#database, newest, [organization]);
     const row = after === undefined ? last : readStreamPosition(after, last);
-    return this.#arrivals.tail(organization, filter, row, surface);
-  }
+    return this.#arrivals.tail(organization, filter, row, reader?.party[0]);
+  };
 
   readonly histogram: AuditStore["histogram"] = (organization, filter, from, to, ms, searcher) =>
     histogramOf(this.#database, organization, filter, { from, to, intervalMs: ms }, searcher);
@@ -168,20 +148,17 @@ export class PostgresAudit implements AuditStore {
     return sizes;
   }
 
-  async retain(
-    organization: string | undefined,
-    olderThanMs: number,
-  ): Promise<readonly AuditRemoval[]> {
+  readonly retain: AuditStore["retain"] = async (organization, olderThanMs) => {
     const removals = await retain(this.#database, organization, olderThanMs);
     this.#sizes.clear();
     return removals;
-  }
+  };
 
-  async trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined> {
+  readonly trim: AuditStore["trim"] = async (organization, allowed) => {
     const removal = await trim(this.#database, organization, allowed);
     this.#sizes.delete(organization);
     return removal;
-  }
+  };
 
   /** Finishes the pending appends, and ends streams and exports. */
   async close(): Promise<void> {

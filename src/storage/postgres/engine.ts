@@ -11,7 +11,7 @@ import { numberFrom, type Database } from "./database.ts";
 import { catalogCopy, prepareDemo, sharedSecret } from "./deployment.ts";
 import { fleetOver, fleetTotals } from "./fleet.ts";
 import { FleetReports } from "./fleet-reports.ts";
-import { DatabaseHealth } from "./health.ts";
+import { healthOf } from "./health.ts";
 import { KeyUses, keysOver } from "./keys.ts";
 import { withLease } from "./leases.ts";
 import { openMove } from "./move.ts";
@@ -49,7 +49,6 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
       parts,
       opened,
     );
-    const health = new DatabaseHealth(database, signer);
     return {
       stores,
       commit: unitOfWork(database, storesOver),
@@ -63,7 +62,7 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
       },
       ...(proofs && { proofs }),
       move,
-      health: () => health.check(),
+      health: healthOf(database, signer),
       figures,
     };
   });

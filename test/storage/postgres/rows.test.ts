@@ -4,13 +4,7 @@ import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { closing } from "../../../src/core/pieces.ts";
-import {
-  piecesOf,
-  readPortion,
-  type Row,
-  type Selection,
-} from "../../../src/storage/postgres/audit/rows.ts";
-import type { Database } from "../../../src/storage/postgres/database.ts";
+import { piecesOf, type Row, type Selection } from "../../../src/storage/postgres/audit/rows.ts";
 
 test("between two pieces of an export neither the piece nor its rows are kept", async () => {
   setFlagsFromString("--expose-gc");
@@ -21,10 +15,9 @@ test("between two pieces of an export neither the piece nor its rows are kept", 
     kept.push(new WeakRef(row));
     return row;
   });
-  const selection = { searcher: undefined } as Selection;
-  const none = {} as Database; // all wanted lines are read
+  const selection = { organization: "acme" } as Selection; // all wanted lines are read
   const pieces = closing(
-    piecesOf(none, selection, rows.splice(0), 2, (lines) => {
+    piecesOf(selection, rows.splice(0), 2, (lines) => {
       const piece = Buffer.from(lines.join());
       kept.push(new WeakRef(piece));
       return piece;
@@ -44,12 +37,13 @@ test("between two pieces of an export neither the piece nor its rows are kept", 
 
 test("the exports of an organization read two portions at a time", async () => {
   const asked: (() => void)[] = [];
-  const database = {
-    query: () => new Promise((resolve) => asked.push(() => resolve([]))),
-  } as unknown as Database;
+  const database = { query: () => new Promise((resolve) => asked.push(() => resolve([]))) };
   const moment = { days: [{ day: "2026-11-26", oldest: 0, newest: 1 }], last_seq: 1, total: 1 };
-  const selection = { organization: "acme", filter: {}, moment } as unknown as Selection;
-  const reads = Array.from({ length: 5 }, () => readPortion(database, selection, 0, 10));
+  const selection = { database, organization: "acme", filter: {}, moment } as unknown as Selection;
+  const joined = (lines: readonly string[]) => Buffer.from(lines.join());
+  const reads = Array.from({ length: 5 }, () =>
+    piecesOf(selection, undefined, 10, joined)[Symbol.asyncIterator]().next(),
+  );
   for (let answered = 0; answered < 5; answered++) {
     for (let turn = 0; turn < 10; turn++) await turnOfTheLoop();
     assert.equal(asked.length, Math.min(5, answered + 2));

@@ -5,8 +5,7 @@ import { closing } from "../../../core/pieces.ts";
 import { TextCutter } from "../../../core/text-cutter.ts";
 import type { Searcher } from "../../../core/fair-share.ts";
 import type { Database } from "../database.ts";
-import type { Moment } from "./days.ts";
-import type { Lease } from "./readers.ts";
+import type { Readers } from "./readers.ts";
 import { piecesOf, readRows, type Selection } from "./rows.ts";
 import { totalOf } from "./totals.ts";
 
@@ -32,8 +31,8 @@ export async function answerPage(
   if (moment === undefined || total === 0 || (typeof start === "number" && start >= total)) {
     return { json: Buffer.alloc(0), returned: 0, total, next: undefined };
   }
-  const selection: Selection = { organization, filter, moment, searcher };
-  const found = await readRows(database, selection, start, limit + 1);
+  const selection: Selection = { database, organization, filter, moment, searcher };
+  const found = await readRows(selection, start, limit + 1);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const next = found.length > limit && last ? listPosition(last) : undefined;
@@ -41,13 +40,13 @@ export async function answerPage(
   if (characters !== undefined) {
     const cut = withinPage((lines) => shortened(lines, characters));
     const read: Buffer[] = [];
-    for await (const piece of piecesOf(database, selection, rows, limit, cut)) read.push(piece);
+    for await (const piece of piecesOf(selection, rows, limit, cut)) read.push(piece);
     return { ...answer, json: Buffer.concat(read) };
   }
   const lines = rows.flatMap(({ line }) => line ?? []);
   const joined = withinPage((some) => Buffer.from(some.join(",")));
   if (lines.length === rows.length) return { ...answer, json: joined(lines) };
-  const pieces = piecesOf(database, selection, rows, rows.length, joined);
+  const pieces = piecesOf(selection, rows, rows.length, joined);
   return { ...answer, json: closing(pieces, () => {}) };
 }
 
@@ -79,13 +78,13 @@ export async function answerExport(
   organization: string,
   filter: AuditFilter,
   searcher: Searcher | undefined,
-  lease: (days: Moment["days"]) => Promise<Lease>,
+  readers: Readers,
 ): Promise<AuditExport> {
   const moment = await totalOf(database, organization, filter, searcher);
   if (moment === undefined) return { total: 0, rows: closing(nothing(), () => {}) };
-  const selection: Selection = { organization, filter, moment, searcher };
-  const end = await lease(moment.days);
-  const pieces = piecesOf(database, selection, undefined, Infinity, withinExport);
+  const selection: Selection = { database, organization, filter, moment, searcher };
+  const end = await readers.keep(moment.days);
+  const pieces = piecesOf(selection, undefined, Infinity, withinExport);
   return { total: moment.total, rows: closing(pieces, end) };
 }
 

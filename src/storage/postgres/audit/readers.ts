@@ -11,7 +11,7 @@ const EXPIRES_SECONDS = 60;
 const RENEW_MS = 20_000;
 
 /** Ends the reading. */
-export type Lease = () => void;
+type Lease = () => void;
 
 /** The exports of this server. */
 export class Readers {

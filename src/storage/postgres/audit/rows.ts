@@ -14,7 +14,7 @@ import { windowsOf, type Moment, type Window } from "./days.ts";
 import { hoursAt } from "./totals.ts";
 
 /** The most rows of one portion, and the most text that is read at once. */
-export const PORTION_ROWS = 1_000;
+const PORTION_ROWS = 1_000;
 const PORTION_BYTES = 512 << 10;
 /**
  * Portions of exports wait for each other, and begin seldom while connections arrive: hundreds of exports would take
@@ -39,6 +39,7 @@ export interface Row {
 
 /** The rows to read: the matches of a filter at one moment. */
 export interface Selection {
+  readonly database: Database;
   readonly organization: string;
   readonly filter: AuditFilter;
   readonly moment: Moment & { readonly total: number };
@@ -47,7 +48,6 @@ export interface Selection {
 
 /** Reads rows, newest first, after an offset or a place, with the lines that fit into the portion. */
 export async function readRows(
-  database: Database,
   selection: Selection,
   start: number | ListPlace,
   limit: number,
@@ -55,48 +55,31 @@ export async function readRows(
   const { filter, moment } = selection;
   const isAfter = typeof start !== "number";
   const to = isAfter ? Math.min(filter.to ?? Infinity, start.timestamp + 1) : filter.to;
-  if (start !== 0 && !isAfter) return readAt(database, selection, start, limit);
+  if (start !== 0 && !isAfter) return readAt(selection, start, limit);
   const windows = [...windowsOf(moment.days, { from: filter.from, to })];
   const rows: Row[] = [];
   for (const window of windows) {
     selection.searcher?.gone?.throwIfAborted();
-    rows.push(...(await readWindow(database, selection, start, limit - rows.length, window)));
+    rows.push(...(await readWindow(selection, start, limit - rows.length, window)));
     if (rows.length === limit) break;
   }
   return rows;
 }
 
-/** Reads the next rows of an answer that is being sent, when its organization's turn has come. */
-export function readPortion(
-  database: Database,
-  selection: Selection,
-  start: number | ListPlace,
-  limit: number,
-): Promise<Row[]> {
-  const asker = byOrganization(selection.organization, selection.searcher);
-  return portions.run(asker, () => readRows(database, selection, start, limit));
-}
-
 /** Reads rows after an offset. Skips whole hours if the counters have the number of their matches. */
-async function readAt(
-  database: Database,
-  selection: Selection,
-  offset: number,
-  limit: number,
-): Promise<Row[]> {
-  const { organization, filter, moment } = selection;
+async function readAt(selection: Selection, offset: number, limit: number): Promise<Row[]> {
+  const { database, organization, filter, moment } = selection;
   const everything = { oldest: -Infinity, newest: Infinity, before: 0 };
   const { oldest, newest, before } = isCounted(filter)
     ? await hoursAt(database, organization, filter, { offset, limit })
     : everything;
   const days = moment.days.filter((day) => day.newest >= oldest && day.oldest <= newest);
   const window = { oldest, newest, days: days.map(({ day }) => day) };
-  return [...(await readWindow(database, selection, offset - before, limit, window))];
+  return [...(await readWindow(selection, offset - before, limit, window))];
 }
 
 function readWindow(
-  database: Database,
-  { organization, filter, moment, searcher }: Selection,
+  { database, organization, filter, moment, searcher }: Selection,
   start: number | ListPlace,
   limit: number,
   { oldest, newest, days }: Window,
@@ -134,7 +117,6 @@ function readWindow(
  * @param joined makes a piece of lines
  */
 export function piecesOf(
-  database: Database,
   selection: Selection,
   read: readonly Row[] | undefined,
   limit: number,
@@ -143,11 +125,14 @@ export function piecesOf(
   let first = read;
   let place: number | ListPlace = 0;
   let left = limit;
+  // The rows of an answer that is being sent are read when its organization's turn has come.
+  const asker = byOrganization(selection.organization, selection.searcher);
+  const readOn = () =>
+    portions.run(asker, () => readRows(selection, place, Math.min(left, PORTION_ROWS)));
   const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
     selection.searcher?.gone?.throwIfAborted();
     if (left <= 0) return { done: true, value: undefined };
-    const rows =
-      first ?? (await readPortion(database, selection, place, Math.min(left, PORTION_ROWS)));
+    const rows = first ?? (await readOn());
     first = undefined;
     const count = countRead(rows, left) || 1;
     const last = rows[count - 1];
@@ -155,9 +140,7 @@ export function piecesOf(
     place = { row: last.row, timestamp: last.timestamp };
     left -= count;
     const lines = rows.slice(0, count).flatMap(({ line }) => line ?? []);
-    return {
-      value: joined(lines.length > 0 ? lines : [await readLine(database, selection, last)]),
-    };
+    return { value: joined(lines.length > 0 ? lines : [await readLine(selection, last)]) };
   };
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
@@ -170,8 +153,7 @@ function countRead(rows: readonly Row[], most: number): number {
 
 /** Reads a line that is too long for a portion. */
 async function readLine(
-  database: Database,
-  { organization, searcher }: Selection,
+  { database, organization, searcher }: Selection,
   { row, day }: Row,
 ): Promise<string> {
   const [found] = await database.search<{ line: string }>(

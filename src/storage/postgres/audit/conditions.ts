@@ -1,28 +1,19 @@
 /** Filters as conditions of SQL, with their values as parameters. */
-import { excluding } from "../../../audit/event-fields.ts";
+import {
+  EXCLUDED_FIELDS,
+  excluding,
+  FILTERED_FIELDS,
+  type EventFieldName,
+} from "../../../audit/event-fields.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
 import { partsOf } from "../../../audit/wildcards.ts";
 import { slicesOf } from "../../../core/slices.ts";
 import type { Values } from "../values.ts";
 import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
 
-/** The filters that compare a column with a text. */
-const COLUMNS = [
-  ["decision", "decision"],
-  ["consumer", "consumer"],
-  ["provider", "provider"],
-  ["executor", "executor"],
-  ["capability", "capability"],
-  ["status", "status"],
-  ["runtime", "runtime_name"],
-  ["policy", "policy"],
-  ["reported_by", "reported_by"],
-  ["observed", "observed_decision"],
-  ["trace_id", "trace_id"],
-] as const;
-
-function excludedBy(filter: AuditFilter, name: (typeof COLUMNS)[number][0]): string | undefined {
-  return name === "trace_id" ? undefined : filter[excluding(name)];
+/** The column of `audit_events` that has a field. */
+export function columnFor(field: EventFieldName): string {
+  return field === "policy_decision" ? "decision" : field;
 }
 
 /** The filters that search one part of the column `search`. */
@@ -55,12 +46,14 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
   const conditions: string[] = [];
   if (from !== undefined) conditions.push(`time_ms >= ${values.add(from)}`);
   if (to !== undefined) conditions.push(`time_ms < ${values.add(to)}`);
-  for (const [name, column] of COLUMNS) {
-    const wanted = filter[name];
-    if (wanted !== undefined) conditions.push(equalText(column, values, columnOf(wanted)));
-    const unwanted = excludedBy(filter, name);
+  for (const { name, filter: parameter } of FILTERED_FIELDS) {
+    const wanted = filter[parameter];
+    if (wanted !== undefined) conditions.push(equalText(columnFor(name), values, columnOf(wanted)));
+  }
+  for (const { name, filter: parameter } of EXCLUDED_FIELDS) {
+    const unwanted = filter[excluding(parameter)];
     if (unwanted === undefined) continue;
-    conditions.push(`${column} IS DISTINCT FROM ${values.add(columnOf(unwanted))}`);
+    conditions.push(`${columnFor(name)} IS DISTINCT FROM ${values.add(columnOf(unwanted))}`);
   }
   for (const { field, text, isExcluded } of filter.wildcards ?? []) {
     const parts = partsOf(text).map((part) => literal(columnOf(part)));
@@ -84,8 +77,10 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
   return conditions.map((condition) => ` AND ${condition}`).join("");
 }
 
-/** The columns whose values are counted in `audit_values`. Each count is split by decision and consumer. */
-const COUNTED = COLUMNS.filter(([name]) => !["decision", "consumer", "trace_id"].includes(name));
+/** The filters that every counter knows. */
+const FACETS: readonly string[] = ["decision", "consumer"];
+/** The fields whose values are counted in `audit_values`. Each count is split by decision and consumer. */
+const COUNTED = EXCLUDED_FIELDS.filter(({ filter }) => !FACETS.includes(filter));
 /** Longer values are not counted. */
 const MOST_VALUE_BYTES = 256;
 
@@ -106,11 +101,10 @@ function literal(text: string): string {
 
 /** The columns and values of a filter that are counted. */
 export function countedValuesOf(filter: AuditFilter): readonly (readonly [string, string])[] {
-  return COUNTED.flatMap(([name, column]) => {
-    const wanted = filter[name];
-    const value = wanted === undefined ? undefined : columnOf(wanted);
+  return COUNTED.flatMap(({ name, filter: parameter }) => {
+    const value = columnOf(filter[parameter]);
     const isShort = value !== undefined && Buffer.byteLength(value) <= MOST_VALUE_BYTES;
-    return isShort ? [[column, value] as const] : [];
+    return isShort ? [[name, value] as const] : [];
   });
 }
 
@@ -121,8 +115,11 @@ export function isSearch(filter: AuditFilter): boolean {
 
 /** Whether the counters have the number of events that match, for any range of time. */
 export function isCounted(filter: AuditFilter): boolean {
-  const exact = COLUMNS.filter(([name]) => name !== "decision" && name !== "consumer");
-  if (filter.wildcards !== undefined) return false;
-  if (COLUMNS.some(([name]) => excludedBy(filter, name) !== undefined)) return false;
-  return !isSearch(filter) && exact.every(([name]) => filter[name] === undefined);
+  const isExact = FILTERED_FIELDS.some(
+    ({ filter: name }) => !FACETS.includes(name) && filter[name] !== undefined,
+  );
+  const isExcluding = EXCLUDED_FIELDS.some(
+    ({ filter: name }) => filter[excluding(name)] !== undefined,
+  );
+  return !isSearch(filter) && !isExact && !isExcluding && filter.wildcards === undefined;
 }

@@ -14,7 +14,7 @@ import type { Searcher } from "../../../core/fair-share.ts";
 import type { Database } from "../database.ts";
 import { fromText } from "../text.ts";
 import { Values } from "../values.ts";
-import { conditionsOf } from "./conditions.ts";
+import { columnFor, conditionsOf } from "./conditions.ts";
 import { daysOf, inDays } from "./days.ts";
 import { SEARCH_PARTS } from "./records.ts";
 
@@ -24,8 +24,7 @@ const LONGEST_LINE = 64 << 10;
 
 /** The columns of the facets. The column of the reason is in lower case and ends in a separator. */
 const COLUMNS = FACET_FIELDS.map(([facet, field]) => {
-  const column = field === "policy_decision" ? "decision" : field;
-  const text = facet === "reason" ? `left(${SEARCH_PARTS.reason}, -1)` : column;
+  const text = facet === "reason" ? `left(${SEARCH_PARTS.reason}, -1)` : columnFor(field);
   // A text of 256 UTF-16 units may take six times as many characters in the form of the database.
   return { facet, text: `CASE WHEN length(${text}) <= ${6 * LONGEST_LISTED} THEN ${text} END` };
 });

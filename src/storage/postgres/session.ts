@@ -1,7 +1,6 @@
 /** Runs the statements of a store: individually, or in the transaction of a unit of work. */
 import type { ActivityStore } from "../../activity/store.ts";
 import type { UnitOfWork } from "../../activity/unit-of-work.ts";
-import type { Asker } from "../../core/turns.ts";
 import type { Database, Statements, Transaction } from "./database.ts";
 import { isToRepeat } from "./faults.ts";
 import { repeatedly } from "./repeat.ts";
@@ -56,55 +55,36 @@ export function unitOfWork<Stores extends { readonly activity: Pick<ActivityStor
   storesOver: (session: Session) => Stores,
 ): UnitOfWork<Stores> {
   return async (change, asker) => {
-    const unit = new Unit(database, asker);
+    let transaction: Transaction | undefined;
+    const end = async (how: "commit" | "rollback"): Promise<void> => {
+      const ended = transaction;
+      transaction = undefined;
+      await ended?.[how]();
+    };
+    const stores = storesOver({
+      isUnit: true,
+      query: (...statement) =>
+        transaction?.query(...statement) ?? database.queryInTurn(asker, ...statement),
+      async change(work) {
+        if (transaction) return work(transaction);
+        // Only the first change of a unit can be repeated: the rollback of a later one would lose the changes before it.
+        return repeatedly(
+          async () => work((transaction = await database.begin(asker))),
+          async (error) => {
+            if (isToRepeat(error)) await end("rollback");
+            return isToRepeat(error);
+          },
+        );
+      },
+    });
     try {
-      const stores = storesOver(unit);
       const { result, entry } = await change(stores);
       if (entry !== undefined) await stores.activity.append(entry.organization_id, entry);
-      await unit.commit();
+      await end("commit");
       return result;
     } catch (error) {
-      await unit.rollback();
+      await end("rollback");
       throw error;
     }
   };
-}
-
-class Unit implements Session {
-  readonly isUnit = true;
-  readonly #database: Database;
-  readonly #asker: Asker | undefined;
-  #transaction: Transaction | undefined;
-
-  constructor(database: Database, asker: Asker | undefined) {
-    this.#database = database;
-    this.#asker = asker;
-  }
-
-  readonly query: Session["query"] = (...statement) =>
-    this.#transaction?.query(...statement) ?? this.#database.queryInTurn(this.#asker, ...statement);
-
-  async change<T>(work: (transaction: Statements) => Promise<T>): Promise<T> {
-    if (this.#transaction) return work(this.#transaction);
-    // Only the first change of a unit can be repeated: the rollback of a later one would lose the changes before it.
-    return repeatedly(
-      async () => work((this.#transaction = await this.#database.begin(this.#asker))),
-      async (error) => {
-        if (isToRepeat(error)) await this.rollback();
-        return isToRepeat(error);
-      },
-    );
-  }
-
-  async commit(): Promise<void> {
-    const transaction = this.#transaction;
-    this.#transaction = undefined;
-    await transaction?.commit();
-  }
-
-  async rollback(): Promise<void> {
-    const transaction = this.#transaction;
-    this.#transaction = undefined;
-    await transaction?.rollback();
-  }
 }

@@ -104,8 +104,10 @@ async function sweep(database: Database, now: number): Promise<void> {
 
 /** Keeps sealed tickets in the table `export_tickets`. */
 export function ticketRecords(database: Database): TicketRecords {
-  const only = (rows: readonly { readonly sealed: Buffer }[]): Buffer | undefined =>
-    rows[0]?.sealed;
+  const sealedBy = async (text: string, hash: string, now: number): Promise<Buffer | undefined> => {
+    const [row] = await database.query<{ sealed: Buffer }>(text, [hash, now]);
+    return row?.sealed;
+  };
   return {
     async put(hash, sealed, expiresAt) {
       await database.run(
@@ -114,19 +116,13 @@ export function ticketRecords(database: Database): TicketRecords {
         [hash, sealed, expiresAt],
       );
     },
-    find: async (hash, now) =>
-      only(
-        await database.query(
-          "SELECT sealed FROM export_tickets WHERE hash = $1 AND expires_at > $2",
-          [hash, now],
-        ),
-      ),
-    take: async (hash, now) =>
-      only(
-        await database.query(
-          "DELETE FROM export_tickets WHERE hash = $1 AND expires_at > $2 RETURNING sealed",
-          [hash, now],
-        ),
+    find: (hash, now) =>
+      sealedBy("SELECT sealed FROM export_tickets WHERE hash = $1 AND expires_at > $2", hash, now),
+    take: (hash, now) =>
+      sealedBy(
+        "DELETE FROM export_tickets WHERE hash = $1 AND expires_at > $2 RETURNING sealed",
+        hash,
+        now,
       ),
     async remove(hash) {
       await database.run("DELETE FROM export_tickets WHERE hash = $1", [hash]);

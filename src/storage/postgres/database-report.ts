@@ -1,4 +1,5 @@
 import type { CheckedLog, Findings } from "../../proof/evidence.ts";
+import type { Database } from "./database.ts";
 
 /** A finding about the rows of a table. */
 export interface TableFinding {
@@ -29,4 +30,11 @@ export class DatabaseReport implements Findings {
   note(table: string, problem: string): void {
     this.notes.push({ table, problem });
   }
+}
+
+/** The check of one organization: the database, its id, and the report that takes the findings. */
+export interface OrganizationCheck {
+  readonly database: Database;
+  readonly id: string;
+  readonly report: DatabaseReport;
 }

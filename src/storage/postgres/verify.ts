@@ -13,7 +13,7 @@ import { rollout } from "../../rollouts/schema.ts";
 import { storedUser } from "../../users/schema.ts";
 import type { ProofEvidence } from "../../proof/evidence.ts";
 import { verifyAudit } from "./audit/verify.ts";
-import { DatabaseReport } from "./database-report.ts";
+import { DatabaseReport, type OrganizationCheck } from "./database-report.ts";
 import type { Database } from "./database.ts";
 import { MOVE, readValue } from "./deployment.ts";
 import { verifyProofs } from "./proof/verify.ts";
@@ -37,18 +37,13 @@ export async function verifyDatabase(
   await verifyUnfinished(database, report);
   for (const { id } of organizations) {
     if (!isSlug(id)) report.problem("organizations", `"${id}": not an id of an organization`);
-    await verifyDocuments(database, id, report);
-    await verifyPolicies(database, id, report);
-    await verifyAudit(database, id, report);
+    const check = { database, id, report };
+    await verifyDocuments(check);
+    await verifyPolicies(check);
+    await verifyAudit(check);
   }
-  if (evidence) {
-    await verifyProofs(
-      database,
-      organizations.map(({ id }) => id),
-      evidence,
-      report,
-    );
-  }
+  const ids = organizations.map(({ id }) => id);
+  if (evidence) await verifyProofs(database, ids, evidence, report);
   return report;
 }
 
@@ -80,11 +75,8 @@ interface DocumentRow {
 }
 
 /** Checks the users, keys, rollouts and activity entries, which are stored as JSON. */
-async function verifyDocuments(
-  database: Database,
-  id: string,
-  report: DatabaseReport,
-): Promise<void> {
+async function verifyDocuments(check: OrganizationCheck): Promise<void> {
+  const { id, report } = check;
   const tables: readonly (readonly [table: string, column: string, schema: Schema])[] = [
     ["users", "document", storedUser],
     ["api_keys", "document", storedKey],
@@ -92,7 +84,7 @@ async function verifyDocuments(
     ["activity", "entry", activityEntry],
   ];
   for (const [table, column, schema] of tables) {
-    for await (const { number, text } of rowsOf(database, table, column, id)) {
+    for await (const { number, text } of rowsOf(check, table, column)) {
       const fault = faultOf(schema, text, id);
       if (fault) report.problem(table, `number ${number} of "${id}": ${fault}`);
     }
@@ -101,10 +93,9 @@ async function verifyDocuments(
 
 /** The rows of an organization in a table, portion by portion. */
 async function* rowsOf(
-  database: Database,
+  { database, id }: OrganizationCheck,
   table: string,
   column: string,
-  id: string,
 ): AsyncGenerator<DocumentRow> {
   let rows: readonly DocumentRow[];
   let last = 0;
@@ -129,11 +120,7 @@ function faultOf(schema: Schema, text: string, id: string): string | undefined {
   }
 }
 
-async function verifyPolicies(
-  database: Database,
-  id: string,
-  report: DatabaseReport,
-): Promise<void> {
+async function verifyPolicies({ database, id, report }: OrganizationCheck): Promise<void> {
   const [head] = await database.query<{ active: string; known: boolean }>(
     `SELECT active_version AS active,
             coalesce(bool_or(v.version = active_version), false) AS known

@@ -1,7 +1,6 @@
 /** Checks the audit tables: the counters against the events, and each event against its line. */
 import type { AuditEvent } from "../../../audit/schema.ts";
-import type { Database } from "../database.ts";
-import type { DatabaseReport } from "../database-report.ts";
+import type { OrganizationCheck } from "../database-report.ts";
 import { EVENT_COLUMNS, newEventOf, type NewEvent } from "./records.ts";
 
 const PORTION_ROWS = 1_000;
@@ -9,8 +8,17 @@ const PORTION_BYTES = 2 << 20;
 /** The most differences of one counter and day that are reported. */
 const MOST_FOUND = 20;
 
-/** The tables with counters: their rows for a day, and the same rows computed from the events. */
-const COUNTERS = [
+/** A table with counters: its rows for a day, and the same rows computed from the events. */
+interface Counter {
+  readonly table: string;
+  readonly key: string;
+  readonly values: readonly string[];
+  readonly counted: string;
+  /** If absent, the table's rows are compared as they are. */
+  readonly kept?: string;
+}
+
+const COUNTERS: readonly Counter[] = [
   {
     table: "audit_days",
     key: "decision, consumer",
@@ -18,7 +26,6 @@ const COUNTERS = [
     counted: `SELECT coalesce(decision, '') AS decision, coalesce(consumer, '') AS consumer,
       count(*) AS events, sum(bytes) AS bytes, min(time_ms) AS oldest_ms, max(time_ms) AS newest_ms,
       max(seq) AS last_seq FROM audit_events WHERE organization_id = $1 AND day = $2 GROUP BY 1, 2`,
-    kept: "SELECT * FROM audit_days WHERE organization_id = $1 AND day = $2",
   },
   {
     table: "audit_minutes",
@@ -28,7 +35,6 @@ const COUNTERS = [
       coalesce(consumer, '') AS consumer, ai, coalesce(observed_decision = 'DENIED', false) AS would_deny,
       count(*) AS events
       FROM audit_events WHERE organization_id = $1 AND day = $2 GROUP BY 1, 2, 3, 4, 5`,
-    kept: "SELECT * FROM audit_minutes WHERE organization_id = $1 AND day = $2",
   },
   {
     table: "audit_provider_minutes",
@@ -50,7 +56,6 @@ const COUNTERS = [
       coalesce(consumer, '') AS consumer, count(*) AS events FROM audit_events
       WHERE organization_id = $1 AND day = $2
         AND seq <= (SELECT seq FROM audit_counted WHERE organization_id = $1) GROUP BY 1, 2, 3`,
-    kept: "SELECT * FROM audit_hours WHERE organization_id = $1 AND day = $2",
   },
   {
     table: "audit_values",
@@ -63,16 +68,12 @@ const COUNTERS = [
              ('reported_by', reported_by), ('observed_decision', observed_decision)) AS f (field, value)
       WHERE organization_id = $1 AND day = $2 AND octet_length(f.value) <= 256
         AND seq <= (SELECT seq FROM audit_counted WHERE organization_id = $1) GROUP BY 1, 2, 3, 4`,
-    kept: "SELECT * FROM audit_values WHERE organization_id = $1 AND day = $2",
   },
-] as const;
+];
 
 /** Checks an organization's events, with their ids, their columns and their counters. */
-export async function verifyAudit(
-  database: Database,
-  id: string,
-  report: DatabaseReport,
-): Promise<void> {
+export async function verifyAudit(check: OrganizationCheck): Promise<void> {
+  const { database, id, report } = check;
   const [head] = await database.query<Head>(
     `SELECT h.events, h.bytes, h.last_seq AS last, h.first_day::text AS first,
             coalesce(sum(d.events), 0)::bigint AS counted, coalesce(sum(d.bytes), 0)::bigint AS "countedBytes",
@@ -81,7 +82,7 @@ export async function verifyAudit(
       WHERE h.organization_id = $1 GROUP BY h.organization_id`,
     [id],
   );
-  if (head === undefined) return verifyNone(database, id, report);
+  if (head === undefined) return verifyNone(check);
   if (head.events !== head.counted || head.bytes !== head.countedBytes) {
     const kept = `${head.counted} events of ${head.countedBytes} bytes`;
     report.problem(
@@ -90,14 +91,14 @@ export async function verifyAudit(
     );
   }
   for (const day of head.days) {
-    for (const counter of COUNTERS) await verifyCounter(database, id, day, counter, report);
-    await verifyEvents(database, id, day, report);
+    for (const counter of COUNTERS) await verifyCounter(check, day, counter);
+    await verifyEvents(check, day);
   }
-  await verifyGaps(database, id, head, report);
+  await verifyGaps(check, head);
 }
 
 /** Checks that an organization without a head row, which shows no events, has none. */
-async function verifyNone(database: Database, id: string, report: DatabaseReport): Promise<void> {
+async function verifyNone({ database, id, report }: OrganizationCheck): Promise<void> {
   const [found] = await database.search(
     "SELECT FROM audit_events WHERE organization_id = $1 LIMIT 1",
     [id],
@@ -116,16 +117,15 @@ interface Head {
 }
 
 async function verifyCounter(
-  database: Database,
-  id: string,
+  { database, id, report }: OrganizationCheck,
   day: string,
-  { table, key, values, counted, kept }: (typeof COUNTERS)[number],
-  report: DatabaseReport,
+  { table, key, values, counted, kept }: Counter,
 ): Promise<void> {
+  const rowsOfDay = `SELECT * FROM ${table} WHERE organization_id = $1 AND day = $2`;
   const row = (of: string): string => `ROW(${values.map((value) => `${of}.${value}::bigint`)})`;
   const rows = await database.search<{ key: string; counted: string; kept: string }>(
     `SELECT ROW(${key})::text AS key, ${row("c")}::text AS counted, ${row("k")}::text AS kept
-       FROM (${counted}) AS c FULL JOIN (${kept}) AS k USING (${key})
+       FROM (${counted}) AS c FULL JOIN (${kept ?? rowsOfDay}) AS k USING (${key})
       WHERE ${row("c")} IS DISTINCT FROM ${row("k")} LIMIT ${MOST_FOUND}`,
     [id, day],
   );
@@ -137,10 +137,8 @@ async function verifyCounter(
 
 /** Checks the row numbers, which have no gaps. Removed days leave a gap only at the beginning. */
 async function verifyGaps(
-  database: Database,
-  id: string,
+  { database, id, report }: OrganizationCheck,
   { last, first, days }: Head,
-  report: DatabaseReport,
 ): Promise<void> {
   const [found] = await database.search<{ least: number; most: number; rows: number }>(
     `SELECT coalesce(min(seq), 1) AS least, coalesce(max(seq), 0) AS most, count(*) AS rows FROM audit_events
@@ -167,12 +165,8 @@ interface EventRow {
   readonly [column: string]: unknown;
 }
 
-async function verifyEvents(
-  database: Database,
-  id: string,
-  day: string,
-  report: DatabaseReport,
-): Promise<void> {
+async function verifyEvents(check: OrganizationCheck, day: string): Promise<void> {
+  const { database, id, report } = check;
   for (let last = 0; ;) {
     const rows = await database.search<EventRow>(
       `SELECT seq, line, bytes, ${COLUMNS.join(", ")} FROM (
@@ -202,7 +196,7 @@ async function verifyEvents(
         report.problem("audit_events", problem);
       }
     }
-    await verifyIds(database, id, keys, report);
+    await verifyIds(check, keys);
   }
 }
 
@@ -219,10 +213,8 @@ function recordOf(line: string, id: string): NewEvent | undefined {
 
 /** Checks that each id refers to its event, or to an earlier event with the same id. */
 async function verifyIds(
-  database: Database,
-  id: string,
+  { database, id, report }: OrganizationCheck,
   keys: readonly (readonly [seq: number, id: string, reporter: string])[],
-  report: DatabaseReport,
 ): Promise<void> {
   const lost = await database.search<{ seq: number }>(
     `SELECT g.seq FROM unnest($2::bigint[], $3::text[], $4::text[]) AS g (seq, id, reporter)

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalog, type CatalogCopy, type OpenCatalog } from "../../src/catalog/source.ts";
 import { createLog } from "../../src/core/log.ts";
+import { silent } from "../support/silent-log.ts";
 
 const LIMITS = { everyMs: 3_600_000, timeoutMs: 60_000, maxBytes: 2_000 };
 
@@ -79,13 +80,6 @@ async function folder(t: TestContext): Promise<string> {
   t.after(() => rm(path, { recursive: true }));
   return path;
 }
-
-const silent = createLog(
-  "silent",
-  () => 0,
-  () => {},
-);
-
 test("embed is the complete shipped catalog", async () => {
   const opened = await openCatalog("embed", new Copy(), silent);
   const { envelope, providers } = opened.current();

@@ -4,7 +4,6 @@ import { cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { newPrivateKey, privateKeyOf, signerOf, vkeyOf } from "../../src/proof/note.ts";
-import { createLog } from "../../src/core/log.ts";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 import { KeptCopies } from "../../src/signed-logs/kept-copies.ts";
 import { Notary } from "../../src/storage/files/proof/notary.ts";
@@ -12,6 +11,7 @@ import { Layout } from "../../src/storage/layout.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
 import { ADMIN_SETTINGS, start, type App } from "../support/start.ts";
+import { silent } from "../support/silent-log.ts";
 
 const SETTINGS = {
   ...ADMIN_SETTINGS,
@@ -102,11 +102,7 @@ test("a file for checkpoints that cannot be written degrades the service, and ge
       seconds: 86_400,
       writers: [],
     },
-    log: createLog(
-      "silent",
-      () => 0,
-      () => {},
-    ),
+    log: silent,
     copies: new KeptCopies(kept),
   });
   await notary.signGrown();

@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
-import { createLog } from "../../src/core/log.ts";
 import { AppendLog } from "../../src/storage/append-log.ts";
 import { makeDurableDirectory } from "../../src/storage/directories.ts";
 import type { FileOperations } from "../../src/storage/file-operations.ts";
@@ -17,6 +16,7 @@ import { readSnapshot, writeSnapshot } from "../../src/storage/snapshot.ts";
 import { auditEventOf, page } from "../audit/store-suite.ts";
 import { ForgetfulFiles, systemError } from "../support/forgetful-files.ts";
 import type { Choose } from "../support/forgetful-node.ts";
+import { silent } from "../support/silent-log.ts";
 
 const operations = ["fdatasync", "fsync", "writeSync", "truncate", "open", "write"] as const;
 const someWork = fc.oneof(
@@ -157,11 +157,7 @@ function openStore(files: ForgetfulFiles): FileAuditStore {
     files,
     layout: new Layout("/data"),
     now: () => 0,
-    log: createLog(
-      "silent",
-      () => 0,
-      () => {},
-    ),
+    log: silent,
     durability: "sync",
     segmentBytes: 30_000,
   });

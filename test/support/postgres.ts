@@ -11,10 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import pg from "pg";
-import { createLog } from "../../src/core/log.ts";
 import { Database } from "../../src/storage/postgres/database.ts";
 import { migrate } from "../../src/storage/postgres/migrations.ts";
 import { programs, withoutPostgres } from "./postgres-programs.ts";
+import { silent } from "./silent-log.ts";
 
 export { withoutPostgres };
 
@@ -298,10 +298,6 @@ export function openDatabase(url: string, poolSize = 10): Promise<Database> {
   return Database.load({
     url,
     poolSize,
-    log: createLog(
-      "silent",
-      () => 0,
-      () => {},
-    ),
+    log: silent,
   });
 }

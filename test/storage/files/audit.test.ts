@@ -18,6 +18,7 @@ import {
   testAuditStore,
 } from "../../audit/store-suite.ts";
 import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const SEGMENT_BYTES = 64 << 20;
 
@@ -26,11 +27,7 @@ function createStore(options: Partial<FileAuditOptions>): FileAuditStore {
     files: systemFiles,
     layout: new Layout("/data"),
     now: () => 0,
-    log: createLog(
-      "silent",
-      () => 0,
-      () => {},
-    ),
+    log: silent,
     durability: "sync",
     segmentBytes: SEGMENT_BYTES,
     ...options,

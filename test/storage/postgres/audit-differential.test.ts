@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { createLog } from "../../../src/core/log.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/core/clock.ts";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
 import type { AuditFilter, AuditRows, AuditStore, Position } from "../../../src/audit/store.ts";
@@ -16,6 +15,7 @@ import { NOON } from "../../audit/store-suite.ts";
 import { ForgetfulFiles } from "../../support/forgetful-files.ts";
 import { createDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { auditServer } from "./open-audit.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const EVENTS = 2_000;
 const QUESTIONS = 300;
@@ -131,11 +131,7 @@ function fileStore(): FileAuditStore {
     files: new ForgetfulFiles(),
     layout: new Layout("/data"),
     now: () => 0,
-    log: createLog(
-      "silent",
-      () => 0,
-      () => {},
-    ),
+    log: silent,
     durability: "sync",
     segmentBytes: 1 << 20,
   });

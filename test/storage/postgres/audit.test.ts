@@ -1,23 +1,12 @@
 /** The audit store over PostgreSQL keeps every promise of the interface: the same suites as the files. */
 import test, { type TestContext } from "node:test";
-import { createLog } from "../../../src/core/log.ts";
-import { PostgresAudit } from "../../../src/storage/postgres/audit.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { testActivityAgainstNaive, testAgainstNaive } from "../../audit/store-property.ts";
 import { testAuditStore, type AuditEngine } from "../../audit/store-suite.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
-
-const silent = createLog(
-  "silent",
-  () => 0,
-  () => {},
-);
-
+import { auditOver } from "./open-audit.ts";
 /** Counts some events when they are stored, and leaves others to the queries. */
-function storeOver(database: Database): PostgresAudit {
-  const options = { now: () => 0, log: silent, durability: "sync", countAfter: 7 } as const;
-  return new PostgresAudit({ database, ...options });
-}
+const storeOver = (database: Database) => auditOver(database, { countAfter: 7 });
 
 async function openedOver(database: Database): Promise<AuditEngine> {
   let store = storeOver(database);

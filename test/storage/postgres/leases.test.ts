@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { openCatalog } from "../../../src/catalog/source.ts";
-import { createLog } from "../../../src/core/log.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { catalogCopy } from "../../../src/storage/postgres/deployment.ts";
 import { withLease } from "../../../src/storage/postgres/leases.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+import { silent as log } from "../../support/silent-log.ts";
 
 const skip = withoutPostgres;
 
@@ -77,11 +77,6 @@ test("one server refreshes the catalog, and the others read its copy", { skip },
   });
   const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
   const database = await open(t);
-  const log = createLog(
-    "silent",
-    () => 0,
-    () => {},
-  );
   const limits = { everyMs: 3_600_000, timeoutMs: 60_000, maxBytes: 2_000 };
   const openOne = async () => {
     const opened = await openCatalog(url, catalogCopy(database), log, limits);

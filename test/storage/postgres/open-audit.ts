@@ -1,15 +1,8 @@
 import type { TestContext } from "node:test";
-import { createLog } from "../../../src/core/log.ts";
 import { PostgresAudit, type PostgresAuditOptions } from "../../../src/storage/postgres/audit.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { openDatabase } from "../../support/postgres.ts";
-
-const silent = createLog(
-  "silent",
-  () => 0,
-  () => {},
-);
-
+import { silent } from "../../support/silent-log.ts";
 /** An audit store over a connection. */
 export function auditOver(
   database: Database,

@@ -10,7 +10,6 @@ import { verifyProof } from "../../../src/proof/tlog-proof.ts";
 import type { Database, Statements } from "../../../src/storage/postgres/database.ts";
 import { sharedLogKey } from "../../../src/storage/postgres/proof/log-key.ts";
 import { LogSigner } from "../../../src/storage/postgres/proof/signer.ts";
-import { createLog } from "../../../src/core/log.ts";
 import { sweep } from "../../../src/storage/postgres/audit/retention.ts";
 import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";
 import { run } from "../../support/command-line.ts";
@@ -25,6 +24,7 @@ import {
 import { newDirectory } from "../../support/server-process.ts";
 import { startThree } from "../../support/servers.ts";
 import { start, type App, type Scope, type Settings } from "../../support/start.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const skip = withoutPostgres;
 const V1 = "/api/v1";
@@ -425,11 +425,7 @@ test(
         ...{ database, now: () => app.now, ids: () => "id", host: "signalbox", seconds: 86_400 },
         ...{
           keys: { key, earlier: [] },
-          log: createLog(
-            "silent",
-            () => 0,
-            () => {},
-          ),
+          log: silent,
         },
         database: over,
       }).catch((error: unknown) => void failures.push(error));

@@ -1,7 +1,6 @@
 /** The stores in PostgreSQL keep every promise of the stores: the same suites as the files. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLog } from "../../../src/core/log.ts";
 import { activityOver, ActivityWriter } from "../../../src/storage/postgres/activity.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
@@ -24,6 +23,7 @@ import { rolloutOf, rolloutStoreSuite } from "../../rollouts/store-suite.ts";
 import { settingsStoreSuite } from "../../settings/store-suite.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { userStoreSuite } from "../../users/store-suite.ts";
+import { silent as log } from "../../support/silent-log.ts";
 
 /** Opens a new database that knows the organizations of the suites. */
 async function open(
@@ -37,13 +37,6 @@ async function open(
   );
   return { database, session: plainSession(database) };
 }
-
-const log = createLog(
-  "silent",
-  () => 0,
-  () => {},
-);
-
 /** A store over a database, and the same over a new one of the store's own. */
 function reopening<Store>(store: () => Store): { store: Store; reopen(): Promise<never> } {
   return { store: store(), reopen: async () => reopening(store) as never };

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import type { AuditEvent } from "../../../../src/audit/schema.ts";
-import { createLog } from "../../../../src/core/log.ts";
 import type { FileOperations } from "../../../../src/storage/file-operations.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
@@ -16,6 +15,7 @@ import {
 } from "../../../audit/store-suite.ts";
 import { NO_ROW, type GlobalRow } from "../../../../src/storage/files/audit/index/segment-index.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+import { silent as log } from "../../../support/silent-log.ts";
 
 const KIB = 1024;
 const LONG = 600 * KIB;
@@ -47,11 +47,6 @@ async function storeOfLongEvents(t: TestContext) {
   });
   const layout = new Layout("/data");
   await makeDurableDirectory(files, layout.organization(ORGANIZATION).audit, "/");
-  const log = createLog(
-    "silent",
-    () => 0,
-    () => {},
-  );
   const options = { layout, now: () => 0, log, durability: "sync", segmentBytes: 1 << 30 } as const;
   const store = new FileAuditStore({ ...options, files: counted });
   t.after(() => store.close());

@@ -4,7 +4,6 @@ import test from "node:test";
 import type { TextField } from "../../../../src/audit/event-fields.ts";
 import type { AuditEvent } from "../../../../src/audit/schema.ts";
 import type { AuditFilter } from "../../../../src/audit/store.ts";
-import { createLog } from "../../../../src/core/log.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import {
@@ -16,16 +15,12 @@ import {
 } from "../../../audit/naive-audit.ts";
 import { append, auditEventOf, NOON, ORGANIZATION, page } from "../../../audit/store-suite.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+import { silent as log } from "../../../support/silent-log.ts";
 
 const DIRECTORY = "/data/organizations/acme/audit";
 const SEGMENT_BYTES = 3 << 20;
 
 function createStore(files: ForgetfulFiles): FileAuditStore {
-  const log = createLog(
-    "silent",
-    () => 0,
-    () => {},
-  );
   const layout = new Layout("/data");
   const options = { files, layout, now: () => NOON, log, durability: "sync" } as const;
   return new FileAuditStore({ ...options, segmentBytes: SEGMENT_BYTES });

@@ -4,7 +4,6 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent } from "../../../../src/audit/schema.ts";
 import type { AuditFilter, AuditRows, Position } from "../../../../src/audit/store.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/core/clock.ts";
-import { createLog } from "../../../../src/core/log.ts";
 import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import type { FileOperations } from "../../../../src/storage/file-operations.ts";
@@ -15,6 +14,7 @@ import { histogramOf, matchesOf } from "../../../audit/naive-audit.ts";
 import { append, auditEventOf, eventsIn, Follower, NOON } from "../../../audit/store-suite.ts";
 import { ORGANIZATION, page } from "../../../audit/store-suite.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+import { silent } from "../../../support/silent-log.ts";
 
 const DIRECTORY = "/data/organizations/acme/audit";
 
@@ -24,13 +24,6 @@ async function countOf(files: FileOperations, ending: string): Promise<number> {
 }
 const segmentsOf = (files: FileOperations) => countOf(files, ".jsonl");
 const indexesOf = (files: FileOperations) => countOf(files, ".idx");
-
-const silent = createLog(
-  "silent",
-  () => 0,
-  () => {},
-);
-
 function createStore(
   files: FileOperations,
   segmentBytes: number,

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before, type TestContext } from "node:test";
 import { Worker } from "node:worker_threads";
-import { createLog } from "../../../../../src/core/log.ts";
 import { startThread } from "../../../../../src/core/thread.ts";
 import { DamageRegister } from "../../../../../src/storage/damage.ts";
 import { systemFiles } from "../../../../../src/storage/file-operations.ts";
@@ -12,12 +11,7 @@ import { FileAuditStore } from "../../../../../src/storage/files/audit.ts";
 import { IndexThreads } from "../../../../../src/storage/files/audit/sidecar/index-threads.ts";
 import { Layout } from "../../../../../src/storage/layout.ts";
 import { append, auditEventOf, NOON, ORGANIZATION, page } from "../../../../audit/store-suite.ts";
-
-const log = createLog(
-  "silent",
-  () => 0,
-  () => {},
-);
+import { silent as log } from "../../../../support/silent-log.ts";
 const WORKER = "storage/files/audit/sidecar/index-worker";
 const auditOf = (root: string): string => new Layout(root).organization(ORGANIZATION).audit;
 

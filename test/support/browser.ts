@@ -249,7 +249,7 @@ export async function copiedBy(page: Page, button: Locator): Promise<string> {
 /** Responses that the server has sent and the page has not received. */
 export interface HeldAnswers {
   /** Settles when the first response was made. */
-  readonly made: Promise<void>;
+  readonly made: Promise<unknown>;
   /** Delivers them and all later ones. */
   release(): void;
 }
@@ -258,15 +258,23 @@ export interface HeldAnswers {
 export async function holdAnswers(page: Page, pattern: string): Promise<HeldAnswers> {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  let made = (): void => {};
-  const first = new Promise<void>((resolve) => (made = resolve));
-  await page.route(pattern, async (route) => {
-    const response = await route.fetch();
-    made();
-    await released;
-    await route.fulfill({ response });
+  let answer: (response: Promise<unknown>) => void = () => {};
+  const made = new Promise<unknown>((resolve, reject) => {
+    const fail = (): void => reject(new Error(`Nothing asked for ${pattern}`));
+    const late = setTimeout(fail, LATE_MS).unref();
+    answer = (response) => {
+      clearTimeout(late);
+      resolve(response);
+    };
   });
-  return { made: first, release };
+  made.catch(() => undefined); // if nothing waits for it any more
+  await page.route(pattern, async (route) => {
+    const response = route.fetch({ maxRetries: 1 }); // a connection that was kept may just have ended
+    answer(response);
+    await released;
+    await route.fulfill({ response: await response });
+  });
+  return { made, release };
 }
 
 /** Opens a page and checks its appearance: in both themes, on a desktop and on a phone. */

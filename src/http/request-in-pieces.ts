@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { onQuietTurn } from "../core/arrivals.ts";
-import { setImmediate } from "../core/timers.ts";
+import { ChunkBudget } from "./chunk-budget.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { hasTooManyHeaders } from "./request.ts";
 
@@ -17,8 +17,6 @@ export const BUSY_WITH_PIECES = "ERR_BUSY_WITH_PIECES";
 const PIECES_AT_ONCE = 64;
 /** The same for its bytes. The usual batches of runtimes are smaller. */
 const BYTES_AT_ONCE = 128 * 1024;
-/** The chunks of all bodies in one turn, about 28 ms. Beyond them, a body is refused if it has more than it may have at once. */
-const CHUNKS_OF_A_TURN = 16_384;
 /** The bodies that go on in one turn: each may have a millisecond of pieces. */
 const READ_ON_AT_ONCE = 4;
 
@@ -30,9 +28,6 @@ const READ_ON_AT_ONCE = 4;
  * Larger chunks are not bounded, since a client may send each event in one. They wait for a later turn instead: with
  * chunks of 64 bytes, 20 connections held up all others for three seconds. So do the pieces of a large body with a length:
  * with 300 bodies of 8 MB, each turn took 15 ms, and new connections waited for three seconds.
- *
- * What Node has read of a connection already, up to 64 KiB, cannot wait. So the chunks of a turn are counted over all
- * connections: 600 that sent 2,000 small chunks each at once held up all others for five seconds.
  */
 export class RequestInPieces extends IncomingMessage {
   #small = 0;
@@ -53,8 +48,9 @@ export class RequestInPieces extends IncomingMessage {
       return false;
     }
     if (this.#isInChunks) {
-      const isBusy = isTurnOver() && this.#isHeld;
-      if (piece.length < SMALL_PIECE_BYTES) this.#small++;
+      const isSmall = piece.length < SMALL_PIECE_BYTES;
+      const isBusy = !budget.take(isSmall) && this.#isHeld;
+      if (isSmall) this.#small++;
       if (this.#small > MOST_SMALL_PIECES) return this.#refuse(SMALL_PIECES);
       if (isBusy) return this.#refuse(BUSY_WITH_PIECES);
     }
@@ -110,13 +106,7 @@ export class RequestInPieces extends IncomingMessage {
   }
 }
 
-let chunksOfTurn = 0;
-
-/** Counts a chunk. Returns whether this turn has had all that it may have. */
-function isTurnOver(): boolean {
-  if (chunksOfTurn++ === 0) setImmediate(() => (chunksOfTurn = 0));
-  return chunksOfTurn > CHUNKS_OF_A_TURN;
-}
+const budget = new ChunkBudget();
 
 /** The bodies whose rest waits, in the order of their waiting. */
 const held: RequestInPieces[] = [];

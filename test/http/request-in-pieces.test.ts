@@ -7,7 +7,6 @@ import { Worker } from "node:worker_threads";
 import { connectionArrived } from "../../src/core/arrivals.ts";
 import { reply } from "../../src/http/reply.ts";
 import {
-  BUSY_WITH_PIECES,
   MOST_SMALL_PIECES,
   RequestInPieces,
   SMALL_PIECE_BYTES,
@@ -103,32 +102,6 @@ test("after too many small chunks no more of the connection is read", async () =
     faults.map(({ code }) => code),
     [SMALL_PIECES],
   );
-});
-
-test("when bodies have had 16,384 chunks in a turn, those that have many more are refused", async () => {
-  await turn();
-  const faults: unknown[] = [];
-  const bodies = Array.from({ length: 10 }, (_, i) => {
-    const request = new RequestInPieces(new Socket());
-    request.headers = { "transfer-encoding": "chunked" };
-    request.socket.on("error", ({ code }: NodeJS.ErrnoException) => faults.push([i, code]));
-    return request;
-  });
-  const send = (body: number, count: number): void => {
-    for (let n = 0; n < count; n++) bodies[body]?.push(Buffer.alloc(SMALL_PIECE_BYTES));
-  };
-  for (let body = 0; body < 8; body++) send(body, 2_048);
-  send(8, 64); // as many as a body may have at once
-  assert.deepEqual(faults, []);
-  send(8, 1);
-  send(0, 1);
-  assert.deepEqual(faults, [
-    [8, BUSY_WITH_PIECES],
-    [0, BUSY_WITH_PIECES],
-  ]);
-  await turn();
-  send(9, 2_048);
-  assert.equal(faults.length, 2);
 });
 
 test("a body that is refused beside many others in chunks can be sent again", async (t) => {

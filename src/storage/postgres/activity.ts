@@ -37,8 +37,7 @@ interface Appended {
 export class ActivityWriter {
   readonly #database: Database;
   readonly #maxBytes: number;
-  /** Called before the oldest entries of an organization are removed. */
-  readonly removing: Removing;
+  readonly #removing: Removing;
   /** The bytes that this server has written since its last check, by organization. */
   readonly #written = new Map<string, number>();
   readonly #queue = new GroupQueue<Appended>(
@@ -47,10 +46,10 @@ export class ActivityWriter {
   );
   #trimming: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database, maxBytes = Infinity, removing: Removing = async () => {}) {
+  constructor(database: Database, maxBytes = Infinity, removing: Removing = async () => true) {
     this.#database = database;
     this.#maxBytes = maxBytes;
-    this.removing = removing;
+    this.#removing = removing;
   }
 
   /** Adds an entry in a transaction of its own, or together with others that arrive meanwhile. */
@@ -82,15 +81,38 @@ export class ActivityWriter {
   /** Removes the oldest entries beyond the limit. */
   async trim(organization: string): Promise<void> {
     if (this.#maxBytes === Infinity) return;
-    await this.removing({ organization, log: "activity" });
-    await this.#database.run(
-      `DELETE FROM activity WHERE organization_id = $1 AND number <=
-         (SELECT max(number) FROM
-           (SELECT number, sum(octet_length(entry) + 1) OVER (ORDER BY number DESC) AS bytes
-              FROM activity WHERE organization_id = $1) AS counted
-           WHERE bytes > $2)`,
-      [organization, this.#maxBytes],
+    await this.#remove(
+      organization,
+      `SELECT coalesce(max(number), 0) AS n FROM
+         (SELECT number, sum(octet_length(entry) + 1) OVER (ORDER BY number DESC) AS bytes
+            FROM activity WHERE organization_id = $1) AS counted
+       WHERE bytes > $2`,
+      this.#maxBytes,
     );
+  }
+
+  /** Removes the entries before the first one that is young enough, so that no gap is left. */
+  async removeOlder(organization: string, olderThan: string): Promise<void> {
+    await this.#remove(
+      organization,
+      `SELECT coalesce(max(number), 0) AS n FROM activity WHERE organization_id = $1
+          AND number < coalesce((SELECT min(number) FROM activity
+                                  WHERE organization_id = $1 AND timestamp >= $2), $4)
+          AND number <= (SELECT number FROM activity WHERE organization_id = $1
+                          ORDER BY number DESC OFFSET $3 LIMIT 1)`,
+      ...[olderThan, KEPT_ENTRIES, Number.MAX_SAFE_INTEGER],
+    );
+  }
+
+  /** Removes the entries up to the one that a query finds, which gives 0 for none. */
+  async #remove(organization: string, last: string, ...values: readonly unknown[]): Promise<void> {
+    const upTo = await numberFrom(this.#database, last, [organization, ...values]);
+    if (upTo === 0 || !(await this.#removing({ organization, log: "activity" }, upTo))) return;
+    const text = `DELETE FROM activity WHERE organization_id = $1 AND number IN
+      (SELECT number FROM activity WHERE organization_id = $1 AND number <= $2
+        ORDER BY number LIMIT $3)`;
+    const portion = [organization, upTo, REMOVED_AT_ONCE];
+    while ((await this.#database.run(text, portion)) === REMOVED_AT_ONCE);
   }
 
   /** Resolves when all given entries are written and no trim is under way. */
@@ -127,8 +149,7 @@ export function activityOver(
       await withLease(database, "activity retention", {}, async () => {
         const organizations = await database.query<{ id: string }>("SELECT id FROM organizations");
         for (const { id } of organizations) {
-          await writer.removing({ organization: id, log: "activity" });
-          await removeOlder(database, id, formatTimestamp(olderThanMs));
+          await writer.removeOlder(id, formatTimestamp(olderThanMs));
           await writer.trim(id);
         }
       });
@@ -183,23 +204,6 @@ async function search(
     if (last === undefined || rows.length < PORTION) return rowsOf(found, total);
     before = last.number;
   }
-}
-
-/** Removes the entries before the first one that is young enough, so that no gap is left. */
-async function removeOlder(
-  database: Database,
-  organization: string,
-  olderThan: string,
-): Promise<void> {
-  const text = `DELETE FROM activity WHERE organization_id = $1 AND number IN
-    (SELECT number FROM activity WHERE organization_id = $1
-        AND number < coalesce((SELECT min(number) FROM activity
-                                WHERE organization_id = $1 AND timestamp >= $2), $5)
-        AND number <= (SELECT number FROM activity WHERE organization_id = $1
-                        ORDER BY number DESC OFFSET $3 LIMIT 1)
-      ORDER BY number LIMIT $4)`;
-  const values = [organization, olderThan, KEPT_ENTRIES, REMOVED_AT_ONCE, Number.MAX_SAFE_INTEGER];
-  while ((await database.run(text, values)) === REMOVED_AT_ONCE);
 }
 
 /** Adds entries within a transaction, oldest first; returns their lines. */

@@ -75,7 +75,8 @@ async function openStores(
 ) {
   let signer: LogSigner | undefined;
   let proofs: SignedLogs | undefined;
-  const removing: Removing = async (named) => signer?.sign(named);
+  const removing: Removing = async (named, leaving) =>
+    signer?.sign(named, undefined, { leaving }) ?? true;
   const uses = opened.keep(new KeyUses(database, log));
   const reports = new FleetReports(database);
   const known = new KnownPolicies();

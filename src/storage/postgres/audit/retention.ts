@@ -120,7 +120,7 @@ function sumOf(days: readonly Day[]): { events: number; bytes: number } {
 export async function sweep(
   database: Database,
   graceSeconds = GRACE_SECONDS,
-  removing: Removing = async () => {},
+  removing: Removing = async () => true,
 ): Promise<void> {
   await withLease(database, "audit sweep", { forMs: LEASE_MS }, async () => {
     const days = await database.query<{ day: string; isWhole: boolean; organizations: string[] }>(
@@ -135,10 +135,12 @@ export async function sweep(
          FROM deletable GROUP BY deletable.day ORDER BY deletable.day`,
       [graceSeconds],
     );
+    const unsigned = new Set<string>();
     for (const organization of new Set(days.flatMap(({ organizations }) => organizations))) {
-      await removing({ organization, log: "audit" });
+      if (!(await removing({ organization, log: "audit" }))) unsigned.add(organization);
     }
     for (const { day, isWhole, organizations } of days) {
+      if (organizations.some((organization) => unsigned.has(organization))) continue;
       if (!isWhole) await deleteRows(database, "audit_events", day, organizations);
       else if (!(await dropDay(database, day, organizations))) continue;
       for (const table of COUNTERS) {

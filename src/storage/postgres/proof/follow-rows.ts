@@ -17,10 +17,17 @@ export interface SigningRequest {
   readonly seen: number;
 }
 
+/** The reasons to sign beside new rows. */
+export interface SigningReason {
+  /** Does nothing if another request has signed since. */
+  readonly request?: SigningRequest | undefined;
+  /** The last of the rows that are about to be removed: the checkpoint does not demand them. */
+  readonly leaving?: number | undefined;
+}
+
 /**
  * Adds the leaves of the next rows, and signs a checkpoint if these were the last ones.
  *
- * @param request does nothing if another request has signed since
  * @returns the new checkpoint, if there is one, and whether no rows are left
  * @throws Contradiction if the log is shorter than before
  */
@@ -28,7 +35,7 @@ export async function followRows(
   transaction: Statements,
   named: NamedLog,
   openTree: OpenTree,
-  request?: SigningRequest,
+  { request, leaving = 0 }: SigningReason = {},
 ): Promise<{ readonly note?: string | undefined; readonly isDone: boolean }> {
   const { contradiction, requested } = await lockTree(transaction, named);
   if (contradiction !== null) return { isDone: true };
@@ -57,7 +64,7 @@ export async function followRows(
     for (const { line } of next) tree.add(line);
     last = next.at(-1)?.row ?? upTo;
   }
-  const removedRow = Math.max(removed, ends.removed);
+  const removedRow = Math.max(removed, ends.removed, leaving);
   await tree.commit({ size: tree.size, row: last, removed: removedRow });
   if (last < upTo) return { isDone: false };
   if (tree.size === 0) return { isDone: true };

@@ -14,7 +14,7 @@ import { insertEntries } from "../activity.ts";
 import { numberFrom, type Database } from "../database.ts";
 import { readValue, firstValue, writeValue } from "../deployment.ts";
 import { withLease } from "../leases.ts";
-import { followRows, keepNote, type OpenTree, type SigningRequest } from "./follow-rows.ts";
+import { followRows, keepNote, type OpenTree, type SigningReason } from "./follow-rows.ts";
 import { dueLogs } from "./log-rows.ts";
 
 /** The time after which the round of a server that died is taken over. */
@@ -154,31 +154,34 @@ export class LogSigner {
    * Signs a log as it is now; never rejects. A failure is logged, and the next round tries again.
    *
    * @param isToGoOn is asked after each portion of rows
-   * @param request does nothing if another server has signed for a request since
+   * @returns whether all of its rows are leaves now, or it is not signed any more
    */
   async sign(
     named: NamedLog,
     isToGoOn: () => Promise<boolean> = async () => !this.#isEnding,
-    request?: SigningRequest,
-  ): Promise<void> {
+    reason: SigningReason = {},
+  ): Promise<boolean> {
     const { database, log, copies, delivery } = this.#parts;
     try {
-      let requested = request;
-      for (let isMore = true; isMore; isMore &&= await isToGoOn()) {
+      let { request } = reason;
+      for (let isFirst = true; isFirst || (await isToGoOn()); isFirst = false) {
         const { note, isDone } = await database.transaction((transaction) =>
-          followRows(transaction, named, this.#openTree, requested),
+          followRows(transaction, named, this.#openTree, { ...reason, request }),
         );
         if (note !== undefined) {
           copies?.add(note);
           delivery?.add(note);
         }
-        requested = undefined;
-        isMore = !isDone;
+        request = undefined;
+        if (isDone) return true;
       }
+      return false;
     } catch (error) {
       this.#failure = error;
       log.error("the log is not signed", { ...named, error: describeError(error) });
-      if (error instanceof Contradiction) await this.#contradict(named, error.message);
+      if (!(error instanceof Contradiction)) return false;
+      await this.#contradict(named, error.message);
+      return true;
     }
   }
 
@@ -213,7 +216,7 @@ export class LogSigner {
     const seen = await numberFrom(database, last, [named.organization, named.log]);
     const rest = SECOND_MS - Math.abs(now() - seen); // the clock may be set back
     if (rest > 0) await wait(rest);
-    await this.sign(named, undefined, { at: now(), seen });
+    await this.sign(named, undefined, { request: { at: now(), seen } });
   }
 
   /** Marks a log that nothing signs any more, with an entry in the activity log. */

@@ -54,7 +54,7 @@ import { KEPT_LENGTH, KEPT_ROLLOUTS } from "../../src/rollouts/store.ts";
 import * as shared from "../../src/shared-limits.ts";
 import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
-import { MOST_REASONS } from "../../src/storage/files/audit/query/facets.ts";
+import { MOST_VALUES, MOST_REASONS } from "../../src/storage/files/audit/query/facets.ts";
 import { KEPT_CHARACTERS, KEPT_TEXTS } from "../../src/storage/files/audit/query/frequent-texts.ts";
 import { KNOWN_IDS } from "../../src/storage/files/audit/write/recent-ids.ts";
 import { FLUSH_AFTER_MS } from "../../src/storage/files/keys.ts";
@@ -118,6 +118,7 @@ const said = [
   `failed requests (not with \`LOG_LEVEL=debug\`) | ${grouped(LINES_A_MINUTE)} each |`,
   `| buckets of a histogram | ${grouped(MAX_BUCKETS)} |`,
   `providers keeps, over files | ${grouped(KEPT_TEXTS)}, ${KEPT_CHARACTERS / KIB} Ki characters |`,
+  `a count of facets adds up, over files | ${MOST_VALUES}, those with the most events |`,
   `a count of facets lists, over files | ${MOST_REASONS} |`,
   `| ${throttle.FAILURES_PER_EMAIL} for an email and address, ${throttle.FAILURES_PER_ADDRESS} for an address |`,
   `(scrypt, N=2^${Math.log2(password.DEFAULT_COST)}, r=${password.BLOCK_SIZE}, p=${password.PARALLELIZATION}) | 1 at a time; ${line.MAX_WAITING_PASSWORDS} wait in each of four lines |`,

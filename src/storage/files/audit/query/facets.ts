@@ -30,7 +30,7 @@ import { sliceOf, type SegmentIndex } from "../index/segment-index.ts";
 
 const ROWS_AT_ONCE = 4_096;
 /** The values of one segment that are compared, those with the most events. */
-const MOST_NAMES = 500;
+export const MOST_VALUES = 500;
 /** The reasons of one segment that are counted, those with the most events: they are read from the log, line by line. */
 export const MOST_REASONS = 30;
 const LONGEST_LINE = 64 << 10;
@@ -100,7 +100,7 @@ async function addValues(
 ): Promise<void> {
   const { codes, dictionary, counts } = index.fields[field];
   const found = rows ? await countCodes(codes, dictionary.size, rows, yielder) : counts;
-  for (const [code, events] of await greatest(withCode(found), MOST_NAMES, yielder)) {
+  for (const [code, events] of await greatest(withCode(found), MOST_VALUES, yielder)) {
     totals.add(await dictionary.listedValueOf(code), events);
   }
   if (yielder.isDue) await yielder.step();

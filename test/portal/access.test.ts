@@ -5,8 +5,8 @@ import { changedFields, deedOf, originOf } from "../../src/portal/activity-words
 import { modeOf } from "../../src/portal/server/mode.ts";
 import { pageLink } from "../../src/portal/page-link.ts";
 import { actorName } from "../../src/portal/pages/access-activity.ts";
-import { renderKeys } from "../../src/portal/pages/access-keys.ts";
-import { renderSettings } from "../../src/portal/pages/access-settings.ts";
+import { apiKeys } from "../../src/portal/pages/access-keys.ts";
+import { organizationSettings } from "../../src/portal/pages/access-settings.ts";
 import { leastRolesOf, withheldFrom } from "../../src/portal/withheld.ts";
 import { routes } from "../../src/routes.ts";
 import { ADMIN_SETTINGS, start } from "../support/start.ts";
@@ -58,8 +58,8 @@ test("empty lists show a viewer no lines that take another role", async () => {
   const withheld = withheldFrom("viewer", leastRolesOf(routes));
   const shown = (reader: object): string =>
     [
-      renderKeys({ ...context, ...reader, keys: [] }),
-      renderSettings({ ...context, ...reader, answer }),
+      apiKeys.render({ ...context, ...reader, keys: [] }),
+      organizationSettings.render({ ...context, ...reader, answer }),
     ].join("");
   assert.match(shown({}), /curl -X POST .*curl -X PUT /s);
   assert.doesNotMatch(shown({ withheld }), /curl/);

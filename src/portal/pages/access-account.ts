@@ -1,7 +1,7 @@
 import type { User } from "../../users/schema.ts";
 import { html, type Html } from "../html.ts";
 import { newPasswordField, textField } from "./fields.ts";
-import { accessFrame, accessPage, addForm } from "./access.ts";
+import { accessPage, addForm } from "./access.ts";
 import { card, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
@@ -13,20 +13,15 @@ export interface AccountModel extends PageContext {
 
 /** The page of the reader's own account. */
 export const account: DataPage<AccountModel> = {
-  ...accessPage("account"),
+  ...accessPage("account", ({ user }: AccountModel) => (user ? signedIn(user) : signedOut())),
   read: async (source, context) => ({
     ...context,
     // Without a token the API would refuse the request.
     user: context.email === undefined ? undefined : await source.user(),
   }),
-  render: renderAccount,
 };
 
 /** Renders the signed-in user and the form of their password. */
-function renderAccount(model: AccountModel): Html {
-  return accessFrame("account", model, model.user ? signedIn(model.user) : signedOut());
-}
-
 function signedIn({ email, name, role, organization_id: organization }: User): Html {
   return html`${card(
     "account",

@@ -14,7 +14,7 @@ import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, option, searchField } from "./fields.ts";
 import { pageLink, policyLink } from "../page-link.ts";
-import { accessFrame, accessPage } from "./access.ts";
+import { accessPage } from "./access.ts";
 import { badge, card, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
 import type { ActivitySlice, DataPage } from "./source.ts";
 
@@ -44,14 +44,13 @@ export interface ActivityModel extends PageContext, ActivitySlice {
 
 /** The page of who changed what. */
 export const activity: DataPage<ActivityModel, typeof parameters> = {
-  ...accessPage("activity"),
+  ...accessPage("activity", renderActivity),
   signedModule: "activity-check",
   parameters,
   async read(source, context, query) {
     const { offset, ...texts } = query;
     return { ...context, query, ...(await source.activity(texts, ACTIVITY_ROWS, offset)) };
   },
-  render: renderActivity,
 };
 
 /** Renders the entries, newest first. */
@@ -65,11 +64,8 @@ function renderActivity(model: ActivityModel): Html {
           ${entries.map((one) => entry(one, now))}
         </ol>`;
   const shown = html`<span class="faint small" role="status">${summary(model)}</span>`;
-  const body = [
-    filters(query),
-    card("activity-list", "Activity", [list, isPaged ? pages(model) : undefined], shown),
-  ];
-  return accessFrame("activity", model, html`${body}`);
+  const body = [list, isPaged ? pages(model) : undefined];
+  return html`${filters(query)}${card("activity-list", "Activity", body, shown)}`;
 }
 
 function summary({ entries, total, query: { offset } }: ActivityModel): string {

@@ -3,7 +3,7 @@ import type { ApiKey } from "../../keys/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, option, textField } from "./fields.ts";
-import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
+import { accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import {
   badge,
   card,
@@ -34,13 +34,12 @@ export interface KeysModel extends PageContext {
 
 /** The page of the API keys. */
 export const apiKeys: DataPage<KeysModel> = {
-  ...accessPage("keys"),
+  ...accessPage("keys", renderKeys),
   read: async (source, context) => ({ ...context, keys: await source.keys() }),
-  render: renderKeys,
 };
 
 /** Renders the API keys and the form that creates one. */
-export function renderKeys(model: KeysModel): Html {
+function renderKeys(model: KeysModel): Html {
   const { keys, fresh, now } = model;
   const revoked = keys.filter((key) => key.revoked).length;
   const expired = keys.filter((key) => !key.revoked && hasExpired(key, now)).length;
@@ -52,13 +51,9 @@ export function renderKeys(model: KeysModel): Html {
     >${active} active,${expired > 0 ? html` ${count(expired)} expired,` : undefined}
     ${count(revoked)} revoked</span
   >`;
-  return accessFrame(
-    "keys",
-    model,
-    html`${fresh && freshKey(fresh, model)}
-    ${allowedOrNote(model, "POST /api-keys", "Creating or revoking keys", newKey())}
-    ${card("keys-list", "API keys", list, numbers)}`,
-  );
+  return html`${fresh && freshKey(fresh, model)}
+  ${allowedOrNote(model, "POST /api-keys", "Creating or revoking keys", newKey())}
+  ${card("keys-list", "API keys", list, numbers)}`;
 }
 
 function newKey(): Html {

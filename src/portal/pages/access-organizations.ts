@@ -3,7 +3,7 @@ import type { Organization } from "../../organizations/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { newPasswordField, textField } from "./fields.ts";
-import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
+import { accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import { card, timeAgo, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
@@ -16,9 +16,8 @@ export interface OrganizationsModel extends PageContext {
 
 /** The page of the organizations. */
 export const organizations: DataPage<OrganizationsModel> = {
-  ...accessPage("organizations"),
+  ...accessPage("organizations", renderOrganizations),
   read: async (source, context) => ({ ...context, organizations: await source.organizations() }),
-  render: renderOrganizations,
 };
 
 /** Renders the organizations, which are the tenants of the service. */
@@ -35,11 +34,7 @@ function renderOrganizations(model: OrganizationsModel): Html {
   );
   const number = isOperator ? `${count(organizations.length)} in all` : "Yours";
   const aside = html`<span class="faint small">${number}</span>`;
-  return accessFrame(
-    "organizations",
-    model,
-    html`${form} ${card("organizations-list", "Organizations", list, aside)}`,
-  );
+  return html`${form} ${card("organizations-list", "Organizations", list, aside)}`;
 }
 
 function newOrganization(): Html {

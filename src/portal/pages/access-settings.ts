@@ -2,7 +2,7 @@ import type { Setting, Settings } from "../../settings/schema.ts";
 import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { textField } from "./fields.ts";
-import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
+import { accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import { card, credentialHeaders, emptyState, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed, isAllowed } from "../withheld.ts";
@@ -19,9 +19,8 @@ export interface SettingsModel extends PageContext {
 
 /** The page of the organization's settings. */
 export const organizationSettings: DataPage<SettingsModel> = {
-  ...accessPage("settings"),
+  ...accessPage("settings", renderSettings),
   read: async (source, context) => ({ ...context, answer: await source.settings() }),
-  render: renderSettings,
 };
 
 /** The id of the key field of a pair in the form; pairs are counted from 0. */
@@ -35,7 +34,7 @@ export function valueFieldId(number: number): string {
 }
 
 /** Renders the key-value pairs of the organization and the settings of the deployment. */
-export function renderSettings(model: SettingsModel): Html {
+function renderSettings(model: SettingsModel): Html {
   const { answer, pairs = 1 } = model;
   const { settings } = answer;
   const form = addForm({
@@ -53,12 +52,8 @@ export function renderSettings(model: SettingsModel): Html {
     >Stored for other programs. The service itself reads only those that begin with
     <code>audit.redact</code>: what it takes out of commands as a secret</span
   >`;
-  return accessFrame(
-    "settings",
-    model,
-    html`${allowedOrNote(model, "PUT /settings", "Changing settings", form)}
-    ${card("settings-list", "Settings", list, aside)} ${deployment(answer)}`,
-  );
+  return html`${allowedOrNote(model, "PUT /settings", "Changing settings", form)}
+  ${card("settings-list", "Settings", list, aside)} ${deployment(answer)}`;
 }
 
 function pairFields(number: number): Html {

@@ -3,7 +3,7 @@ import type { User } from "../../users/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, newPasswordField, option, textField } from "./fields.ts";
-import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
+import { accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import { badge, card, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
@@ -16,9 +16,8 @@ export interface UsersModel extends PageContext {
 
 /** The page of the users. */
 export const users: DataPage<UsersModel> = {
-  ...accessPage("users"),
+  ...accessPage("users", renderUsers),
   read: async (source, context) => ({ ...context, users: await source.users() }),
-  render: renderUsers,
 };
 
 /** Renders the users and the form that adds one. */
@@ -29,12 +28,8 @@ function renderUsers(model: UsersModel): Html {
       ? noUsers(model)
       : accessTable(["User", "Role", "State"], users, (user) => row(user, model));
   const number = html`<span class="faint small">${count(users.length)} in all</span>`;
-  return accessFrame(
-    "users",
-    model,
-    html`${allowedOrNote(model, "POST /users", "Adding or changing users", newUser())}
-    ${card("users-list", "Users", list, number)}`,
-  );
+  return html`${allowedOrNote(model, "POST /users", "Adding or changing users", newUser())}
+  ${card("users-list", "Users", list, number)}`;
 }
 
 function newUser(): Html {

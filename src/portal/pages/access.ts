@@ -3,19 +3,18 @@ import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { ACTIONS, table, type PageContext } from "./parts.ts";
 
-/** The parts that the pages of Access share. */
-export function accessPage(tab: AccessTab) {
+/** The parts that the pages of Access share; a page renders its body below the heading and the tabs. */
+export function accessPage<Model extends PageContext>(
+  tab: AccessTab,
+  renderBody: (model: Model) => Html,
+) {
   const title = ACCESS_TABS.find((one) => one.tab === tab)?.label ?? "";
   const module = `access-${tab}`;
-  return { path: ACCESS_PATH, title, module, parameters: {}, isManagement: true } as const;
+  const render = (model: Model): Html => frame(tab, model, renderBody(model));
+  return { path: ACCESS_PATH, title, module, parameters: {}, isManagement: true, render } as const;
 }
 
-/** Renders a tab of Access below the shared heading and tabs. */
-export function accessFrame(
-  current: AccessTab,
-  { needsCredential }: PageContext,
-  body: Html,
-): Html {
+function frame(current: AccessTab, { needsCredential }: PageContext, body: Html): Html {
   const links = ACCESS_TABS.map(({ tab, label }) => {
     const mark = tab === current ? html` aria-current="page"` : undefined;
     return html`<a href="${ACCESS_PATH}/${tab}" ${mark}>${label}</a>`;

@@ -1,7 +1,7 @@
 import "../frame.ts";
 import type { ApiKey } from "../../../keys/schema.ts";
 import { html } from "../../html.ts";
-import { apiKeys, renderKeys, type FreshKey } from "../../pages/access-keys.ts";
+import { apiKeys, type FreshKey } from "../../pages/access-keys.ts";
 import { call } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm, textOf } from "../form.ts";
@@ -17,7 +17,7 @@ const page = keepFresh(
     ...apiKeys,
     render(model) {
       ({ keys } = model);
-      return renderKeys({ ...model, fresh });
+      return apiKeys.render({ ...model, fresh });
     },
   },
   30_000,

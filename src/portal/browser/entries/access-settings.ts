@@ -1,12 +1,7 @@
 import "../frame.ts";
 import type { Setting, Settings } from "../../../settings/schema.ts";
 import { html } from "../../html.ts";
-import {
-  keyFieldId,
-  organizationSettings,
-  renderSettings,
-  valueFieldId,
-} from "../../pages/access-settings.ts";
+import { keyFieldId, organizationSettings, valueFieldId } from "../../pages/access-settings.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm } from "../form.ts";
@@ -24,7 +19,7 @@ for (let number = 1; number < MOST_PAIRS; number++) {
 }
 
 const page = keepFresh(
-  { ...organizationSettings, render: (model) => renderSettings({ ...model, pairs }) },
+  { ...organizationSettings, render: (model) => organizationSettings.render({ ...model, pairs }) },
   60_000,
 );
 

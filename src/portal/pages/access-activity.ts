@@ -15,7 +15,7 @@ import { html, type Html } from "../html.ts";
 import { choice, option, searchField } from "./fields.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import { accessPage } from "./access.ts";
-import { badge, card, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
+import { apiRequest, badge, card, emptyState, timeAgo, type PageContext } from "./parts.ts";
 import type { ActivitySlice, DataPage } from "./source.ts";
 
 /** The number of entries on a page. */
@@ -88,7 +88,7 @@ function nothing(model: ActivityModel): Html {
   return emptyState(
     "Nothing was changed yet",
     "Every change of policies, keys, users and settings is recorded here, and every sign-in. To read it from a shell:",
-    { method: "GET", url: `${model.apiUrl}/activity`, headers: credentialHeaders(model, "person") },
+    apiRequest(model, "person", "GET /activity"),
   );
 }
 

@@ -5,9 +5,9 @@ import { html, type Html } from "../html.ts";
 import { choice, option, textField } from "./fields.ts";
 import { accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import {
+  apiRequest,
   badge,
   card,
-  credentialHeaders,
   emptyState,
   type PageContext,
   shellLines,
@@ -144,12 +144,7 @@ function noKeys(model: KeysModel): Html {
   return emptyState(
     "No API keys yet",
     "A runtime sends one with every request. To create one from a shell:",
-    {
-      method: "POST",
-      url: `${model.apiUrl}/api-keys`,
-      headers: credentialHeaders(model, "person"),
-      body: { name: "build agents" },
-    },
+    apiRequest(model, "person", "POST /api-keys", { name: "build agents" }),
   );
 }
 

@@ -3,7 +3,7 @@ import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { textField } from "./fields.ts";
 import { accessPage, accessTable, addForm, rowButton } from "./access.ts";
-import { card, credentialHeaders, emptyState, facts, type PageContext } from "./parts.ts";
+import { apiRequest, card, emptyState, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed, isAllowed } from "../withheld.ts";
 
@@ -71,12 +71,9 @@ function pairFields(number: number): Html {
 function noSettings(model: SettingsModel): Html {
   if (!isAllowed(model, "PUT /settings"))
     return emptyState("No settings yet", "Other programs read them here.");
-  return emptyState("No settings yet", "To set all pairs at once from a shell:", {
-    method: "PUT",
-    url: `${model.apiUrl}/settings`,
-    headers: credentialHeaders(model, "person"),
-    body: { settings: [{ key: "support.contact", value: "ops@example.com" }] },
-  });
+  const body = { settings: [{ key: "support.contact", value: "ops@example.com" }] };
+  const request = apiRequest(model, "person", "PUT /settings", body);
+  return emptyState("No settings yet", "To set all pairs at once from a shell:", request);
 }
 
 function row({ key, value }: Setting, model: SettingsModel): Html {

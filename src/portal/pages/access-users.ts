@@ -4,7 +4,7 @@ import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, newPasswordField, option, textField } from "./fields.ts";
 import { accessPage, accessTable, addForm, rowButton } from "./access.ts";
-import { badge, card, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+import { apiRequest, badge, card, emptyState, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -55,12 +55,9 @@ export function roleField(id: string, chosen: Role): Html {
 }
 
 function noUsers(model: UsersModel): Html {
-  return emptyState("No users yet", "An admin can sign in, and add others. From a shell:", {
-    method: "POST",
-    url: `${model.apiUrl}/users`,
-    headers: credentialHeaders(model, "person"),
-    body: { email: "you@example.com", role: "admin", password: "<at least 10 characters>" },
-  });
+  const body = { email: "you@example.com", role: "admin", password: "<at least 10 characters>" };
+  const request = apiRequest(model, "person", "POST /users", body);
+  return emptyState("No users yet", "An admin can sign in, and add others. From a shell:", request);
 }
 
 function row({ id, email, name, role, active }: User, model: UsersModel): Html {

@@ -2,7 +2,7 @@ import { curlLine, type ShownRequest } from "../curl.ts";
 import { EDITOR_PATH } from "../editor-draft.ts";
 import { html, type Html } from "../html.ts";
 import { firstHeartbeat, runtimeLines } from "./runtime-lines.ts";
-import { badge, credentialHeaders, shellLines, TOKEN_ORIGIN, type PageContext } from "./parts.ts";
+import { apiRequest, badge, shellLines, TOKEN_ORIGIN, type PageContext } from "./parts.ts";
 
 /** The steps of a new service that are done; the last step, a command, is still missing. */
 export interface Beginning {
@@ -102,35 +102,22 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
 
 /** The request that reports a command. */
 export function reportRequest(context: PageContext): ShownRequest {
-  return {
-    method: "POST",
-    url: `${context.apiUrl}/audit`,
-    headers: credentialHeaders(context, "runtime"),
-    body: {
-      command: "terraform destroy",
-      executor: "ada",
-      policy_decision: "DENIED",
-      reason: "Destroying needs a review",
-    },
-  };
+  return apiRequest(context, "runtime", "POST /audit", {
+    command: "terraform destroy",
+    executor: "ada",
+    policy_decision: "DENIED",
+    reason: "Destroying needs a review",
+  });
 }
 
 /** The request that publishes a first version: it allows all, since connected agents could do nothing without a rule. */
 export function publishRequest(context: PageContext): ShownRequest {
-  return {
-    method: "POST",
-    url: `${context.apiUrl}/policies`,
-    headers: credentialHeaders(context, "person"),
-    body: { version: "v1", yaml: "schema: signalbox/policy/v1\ndefault: allow\nrules: []\n" },
-  };
+  const yaml = "schema: signalbox/policy/v1\ndefault: allow\nrules: []\n";
+  return apiRequest(context, "person", "POST /policies", { version: "v1", yaml });
 }
 
 /** The heartbeat of a runtime with the active version. */
 export function heartbeatRequest(context: PageContext, activeVersion: string): ShownRequest {
-  return {
-    method: "POST",
-    url: `${context.apiUrl}/fleet/heartbeat`,
-    headers: credentialHeaders(context, "runtime"),
-    body: { name: "build-1", policy_version: activeVersion || "v1" },
-  };
+  const body = { name: "build-1", policy_version: activeVersion || "v1" };
+  return apiRequest(context, "runtime", "POST /fleet/heartbeat", body);
 }

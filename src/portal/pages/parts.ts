@@ -103,13 +103,20 @@ export const TOKEN_ORIGIN = html`The <code>&lt;token&gt;</code> is in the answer
   <a href="/portal/api#postV1AuthLogin"><code>POST /auth/login</code></a
   >, which takes your email and password.`;
 
-/** The credential headers of a shell line: a runtime's API key, or a user's token. */
-export function credentialHeaders(
-  { needsCredential }: PageContext,
+/**
+ * A request to the API for a shell line. Where it needs a credential it shows a runtime's API key, or a user's token.
+ *
+ * @param operation the method and the path below the prefix: `POST /users`
+ */
+export function apiRequest(
+  { apiUrl, needsCredential }: PageContext,
   who: "runtime" | "person",
-): readonly string[] {
-  if (!needsCredential) return [];
-  return [who === "runtime" ? "X-API-Key: <api_key>" : TOKEN_HEADER];
+  operation: string,
+  body?: unknown,
+): ShownRequest {
+  const [method = "", path] = operation.split(" ");
+  const credential = who === "runtime" ? "X-API-Key: <api_key>" : TOKEN_HEADER;
+  return { method, url: `${apiUrl}${path}`, headers: needsCredential ? [credential] : [], body };
 }
 
 /** Names with their values, for `facts`; those with the value `undefined` are left out. */

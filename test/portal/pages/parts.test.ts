@@ -3,15 +3,14 @@ import { test } from "node:test";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
 import { newestTable } from "../../../src/portal/pages/commands-of.ts";
 import { denialList } from "../../../src/portal/pages/denial-list.ts";
-import { credentialHeaders, emptyState } from "../../../src/portal/pages/parts.ts";
+import { apiRequest, emptyState } from "../../../src/portal/pages/parts.ts";
 import { start } from "../../support/start.ts";
 
 const CLOSED = { now: 0, apiUrl: "https://signalbox.test/api/v1", needsCredential: true };
 
 test("an empty state whose shell line has a token says where the token comes from", async (t) => {
   const shown = (who: "person" | "runtime"): string => {
-    const url = `${CLOSED.apiUrl}/users`;
-    const request = { method: "GET", url, headers: credentialHeaders(CLOSED, who) };
+    const request = apiRequest(CLOSED, who, "GET /users");
     return emptyState("No users yet", "From a shell:", request).toString();
   };
   const [, anchor = ""] =

@@ -1,12 +1,7 @@
 import type { AuditEvent, Histogram } from "../../audit/schema.ts";
 import type { Capability } from "../../catalog/schema.ts";
 import { pathSegment } from "../../core/path-segment.ts";
-import type { ApiKey } from "../../keys/schema.ts";
-import type { Organization } from "../../organizations/schema.ts";
-import type { PolicySummary } from "../../policies/schema.ts";
 import type { Provider } from "../../providers/schema.ts";
-import type { Rollout } from "../../rollouts/schema.ts";
-import type { User } from "../../users/schema.ts";
 import { inWords } from "../error-words.ts";
 import type { PageSource } from "./source.ts";
 import { countedOf } from "./time-chart.ts";
@@ -34,13 +29,18 @@ export type ReadApi = <T>(path: string, query?: ApiQuery) => Promise<T>;
 
 /** Reads the data of pages from the API. */
 export function apiSource(read: ReadApi): PageSource {
+  /** Reads the list that an answer has under a name. */
+  const list = async <Name extends string, T>(
+    path: string,
+    name: Name,
+    query?: ApiQuery,
+  ): Promise<readonly T[]> => (await read<Record<Name, readonly T[]>>(path, query))[name];
   return {
     page: (query, limit, cursor) => read("/audit", { ...query, limit, cursor }),
     histogram: async (query, interval) =>
       countedOf(await read<Histogram>("/audit/histogram", { ...query, interval })),
     event: async (id) => ({ event: await read<AuditEvent>(`/audit/${pathSegment(id)}`) }),
-    providers: async () =>
-      (await read<{ readonly providers: readonly string[] }>("/provider-names")).providers,
+    providers: () => list("/provider-names", "providers"),
     problemOf(error) {
       const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500;
       return isRefusal && error.status !== 401 ? inWords(error.message) : undefined;
@@ -49,13 +49,10 @@ export function apiSource(read: ReadApi): PageSource {
     hours: (from) => read("/audit/histogram", { from: new Date(from).toISOString() }),
     fleetSummary: () => read("/fleet/summary"),
     runtimes: (filter, limit, sort) => read("/fleet", { ...filter, limit, sort }),
-    versions: async () =>
-      (await read<{ readonly policies: readonly PolicySummary[] }>("/policies", { texts: "false" }))
-        .policies,
+    versions: () => list("/policies", "policies", { texts: "false" }),
     policy: (version) => read(`/policies/${encodeURIComponent(version)}`),
     rules: (version, rule) => read(`/policies/${encodeURIComponent(version)}/rules`, { rule }),
-    rollouts: async () =>
-      (await read<{ readonly rollouts: readonly Rollout[] }>("/rollouts")).rollouts,
+    rollouts: () => list("/rollouts", "rollouts"),
     rollout: (id) => read(`/rollouts/${encodeURIComponent(id)}`),
     async catalog() {
       const [{ catalog: source, providers }, { capabilities }] = await Promise.all([
@@ -64,11 +61,9 @@ export function apiSource(read: ReadApi): PageSource {
       ]);
       return { source, providers, capabilities };
     },
-    keys: async () => (await read<{ readonly api_keys: readonly ApiKey[] }>("/api-keys")).api_keys,
-    users: async () => (await read<{ readonly users: readonly User[] }>("/users")).users,
-    organizations: async () =>
-      (await read<{ readonly organizations: readonly Organization[] }>("/organizations"))
-        .organizations,
+    keys: () => list("/api-keys", "api_keys"),
+    users: () => list("/users", "users"),
+    organizations: () => list("/organizations", "organizations"),
     settings: () => read("/settings"),
     activity: (texts, limit, offset) => read("/activity", { ...texts, limit, offset }),
     user: () => read("/auth/me"),

@@ -10,15 +10,17 @@ import { CATALOG_PATH, executorLink, providerLink, runtimeLink } from "../page-l
 import { allowedOrNote } from "../withheld.ts";
 import {
   badge,
-  breadcrumb,
   callsV1,
   card,
+  emptyCard,
   emptyState,
   facts,
   type Facts,
+  LONGEST_SHOWN,
   numberHeading,
   type PageContext,
   shellLines,
+  subpageHead,
   table,
   timeOrNever,
   type Tone,
@@ -65,7 +67,6 @@ export const catalog: DataPage<CatalogModel, typeof parameters> = {
 };
 
 const MOST_CAPABILITIES = 500;
-const LONGEST_SHOWN = 256;
 const STATUSES: readonly ProviderStatus[] = ["connected", "degraded", "offline"];
 const TONES: Readonly<Record<ProviderStatus, Tone>> = {
   connected: "ok",
@@ -185,16 +186,12 @@ function capabilityCard(capabilities: readonly Capability[], advice?: Html): Htm
 function providerPage(model: CatalogModel, id: string, commands: CommandsOf): Html {
   const { query, providers, capabilities, now } = model;
   const provider = providers.find((one) => one.id === id);
-  const head = html`<div class="page-head">
-    ${breadcrumb(CATALOG_PATH, "Catalog")}
-    <h1>${shorten(provider?.name ?? id, LONGEST_SHOWN)}</h1>
-  </div>`;
+  const head = subpageHead(CATALOG_PATH, "Catalog", provider?.name ?? id);
   if (!provider && commands.newest.total === 0) {
     const all = html`<a href="${CATALOG_PATH}">All providers</a>`;
-    return html`${head}
-      <section class="card">
-        ${emptyState(`The catalog has no provider "${shorten(id, LONGEST_SHOWN)}"`, html`No command in the log used one of this name either. ${all}.`)}
-      </section>`;
+    const title = `The catalog has no provider "${shorten(id, LONGEST_SHOWN)}"`;
+    const advice = html`No command in the log used one of this name either. ${all}.`;
+    return html`${head}${emptyCard(title, advice)}`;
   }
   const about = facts([
     ...(provider

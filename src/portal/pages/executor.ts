@@ -1,6 +1,5 @@
 import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
-import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { AUDIT_PATH, providerLink, runtimeLink } from "../page-link.ts";
 import { viewHref } from "./audit-view.ts";
@@ -11,10 +10,8 @@ import {
   readCommandsOf,
   type CommandsOf,
 } from "./commands-of.ts";
-import { breadcrumb, card, emptyState, facts, type PageContext } from "./parts.ts";
+import { card, emptyCard, facts, subpageHead, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
-
-const LONGEST_SHOWN = 256;
 
 const parameters = {
   name: string("The name of the executor: a person or an agent."),
@@ -42,15 +39,10 @@ export const executor: DataPage<ExecutorModel, typeof parameters> = {
 
 /** Renders the commands of a person or an agent. */
 function renderExecutor({ name, commands, now }: ExecutorModel): Html {
-  const head = html`<div class="page-head">
-    ${breadcrumb(AUDIT_PATH, "Audit")}
-    <h1>${shorten(name, LONGEST_SHOWN)}</h1>
-  </div>`;
+  const head = subpageHead(AUDIT_PATH, "Audit", name);
   if (name === "" || commands.newest.total === 0) {
-    return html`${head}
-      <section class="card">
-        ${emptyState("No commands", html`No command in the <a href="${AUDIT_PATH}">log</a> was run by this name.`)}
-      </section>`;
+    const advice = html`No command in the <a href="${AUDIT_PATH}">log</a> was run by this name.`;
+    return html`${head}${emptyCard("No commands", advice)}`;
   }
   const about = facts([
     ...commandFacts(commands, now),

@@ -20,6 +20,7 @@ import {
   ACTIONS,
   badge,
   callsV1,
+  emptyCard,
   emptyState,
   table,
   timeAgo,
@@ -118,7 +119,7 @@ export function* renderFleet(model: FleetModel): Work<Html> {
   const { summary, runtimes, matching } = model;
   if (summary.total === 0) {
     return html`<div class="page-head"><h1>Fleet</h1></div>
-      <section class="card">${noRuntimes(model)}</section>`;
+      ${noRuntimes(model)}`;
   }
   const form = yield* filters(model);
   const rows = runtimes.length === 0 ? undefined : yield* list(model);
@@ -145,7 +146,7 @@ function numberInWords(matching: number, all: number): string {
 
 function noRuntimes(model: FleetModel): Html {
   const request = heartbeatRequest(model, model.summary.policy_version);
-  return emptyState("No runtimes yet", "A runtime appears with its first heartbeat:", request);
+  return emptyCard("No runtimes yet", "A runtime appears with its first heartbeat:", request);
 }
 
 function* filters({ query, summary }: FleetModel): Work<Html> {

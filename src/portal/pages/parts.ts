@@ -2,9 +2,12 @@ import { capitalize } from "../../core/capitalize.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine, type ShownRequest } from "../curl.ts";
-import { ago, exactly } from "../format.ts";
+import { ago, exactly, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import type { Withheld } from "../withheld.ts";
+
+/** The shown length of a name on the page of its thing. */
+export const LONGEST_SHOWN = 256;
 
 /** The facts that every page with data needs beside its data. */
 export interface PageContext {
@@ -79,6 +82,15 @@ export function breadcrumb(href: string, name: string): Html {
   </nav>`;
 }
 
+/** Renders the head of a page below another one, such as that of one runtime below the fleet. */
+export function subpageHead(href: string, parent: string, title: string, aside?: HtmlValue): Html {
+  return html`<div class="page-head">
+    ${breadcrumb(href, parent)}
+    <h1>${shorten(title, LONGEST_SHOWN)}</h1>
+    ${aside}
+  </div>`;
+}
+
 /** Renders lines for a shell, with a button that copies them. */
 export function shellLines(lines: string): Html {
   return html`<div class="shell">
@@ -95,6 +107,11 @@ export function emptyState(title: string, advice: HtmlValue, request?: ShownRequ
     ${request && shellLines(curlLine(request))}
     ${request?.headers?.includes(TOKEN_HEADER) ? html`<p class="faint">${TOKEN_ORIGIN}</p>` : undefined}
   </div>`;
+}
+
+/** A card that has an empty state alone. */
+export function emptyCard(title: string, advice: HtmlValue, request?: ShownRequest): Html {
+  return html`<section class="card">${emptyState(title, advice, request)}</section>`;
 }
 
 const TOKEN_HEADER = "Authorization: Bearer <token>";

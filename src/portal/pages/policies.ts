@@ -17,6 +17,7 @@ import {
   apiPath,
   badge,
   callsV1,
+  emptyCard,
   emptyState,
   facts,
   publishedFacts,
@@ -112,7 +113,7 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
     ${openRolloutNotice(model.rollouts)}
     ${
       versions.length === 0
-        ? html`<section class="card">${noPolicies(model)}</section>`
+        ? noPolicies(model)
         : html`<div class="grid policies">${listed} ${shown}</div>
             ${versionHoursCard(model.hours)}`
     }`;
@@ -128,8 +129,8 @@ function draftNotice({ base }: Pick<EditorDraft, "base">): Html {
 
 function noPolicies(model: PoliciesModel): Html {
   const use = "Runtimes fetch the active version and decide by it.";
-  if (!isAllowed(model, "POST /policies")) return emptyState("No policy yet", use);
-  return emptyState(
+  if (!isAllowed(model, "POST /policies")) return emptyCard("No policy yet", use);
+  return emptyCard(
     "No policy yet",
     html`${use} <a href="${EDITOR_PATH}">Write the first one</a>, or publish one that allows every
       command:`,
@@ -216,9 +217,8 @@ function changesLink(version: string, before: string, href: string): Html {
 function* document(model: PoliciesModel): Work<Html> {
   const { shown, query } = model;
   if (!shown) {
-    return html`<section class="card">
-      ${emptyState("No such version", html`The version <code>${query.version}</code> does not exist.`)}
-    </section>`;
+    const words = html`The version <code>${query.version}</code> does not exist.`;
+    return emptyCard("No such version", words);
   }
   const content = yield* text(model, shown);
   return html`<section class="card document" aria-labelledby="version-title">

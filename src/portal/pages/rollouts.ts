@@ -13,11 +13,11 @@ import { allowedOrNote, ifAllowed, type OperationName } from "../withheld.ts";
 import { actorName } from "./access-activity.ts";
 import {
   badge,
-  breadcrumb,
   callsV1,
   card,
-  emptyState,
+  emptyCard,
   facts,
+  subpageHead,
   table,
   timeAgo,
   type PageContext,
@@ -69,27 +69,20 @@ export const rollouts: DataPage<RolloutsModel, typeof parameters> = {
 /** Renders a rollout with its stages and steps, above the list of all. */
 function renderRollouts(model: RolloutsModel): Html {
   const { rollouts: all, shown } = model;
-  return html`<div class="page-head">
-      ${breadcrumb(POLICIES_PATH, "Policies")}
-      <h1>Rollouts</h1>
-      <span class="faint">${counted(all.length, "rollout")}</span>
-    </div>
+  const number = html`<span class="faint">${counted(all.length, "rollout")}</span>`;
+  return html`${subpageHead(POLICIES_PATH, "Policies", "Rollouts", number)}
     ${allowedOrNote(model, "POST /rollouts", "Rolling out a version")}
     <div class="grid">
       ${
         all.length === 0
-          ? html`<section class="card">
-              ${emptyState(
-                "No rollout yet",
-                html`A rollout gives a version to a part of the fleet first. Choose a version that
-                  is not active under <a href="/portal/policies">Policies</a>, and roll it out from
-                  there.`,
-              )}
-            </section>`
+          ? emptyCard(
+              "No rollout yet",
+              html`A rollout gives a version to a part of the fleet first. Choose a version that is
+                not active under <a href="/portal/policies">Policies</a>, and roll it out from
+                there.`,
+            )
           : shown === undefined
-            ? html`<section class="card">
-                ${emptyState("No such rollout", "It does not exist, or it is too old.")}
-              </section>`
+            ? emptyCard("No such rollout", "It does not exist, or it is too old.")
             : html`${summaryCard(model, shown)} ${stagesCard(shown, model.now)}
               ${stepsCard(model, shown)}`
       }
@@ -216,14 +209,14 @@ function stepsCard({ steps, now }: RolloutsModel, shown: Rollout): Html {
         <span class="faint">${timeAgo(timestamp, now)}</span>
       </li>`,
   );
-  return card(
-    "steps-title",
-    "Steps",
-    html`<ol class="inside decisions" aria-label="Steps">
-      ${rows}
-    </ol>`,
-    all,
-  );
+  return stepList(rows, all);
+}
+
+function stepList(steps: readonly Html[], aside?: Html): Html {
+  const list = html`<ol class="inside decisions" aria-label="Steps">
+    ${steps}
+  </ol>`;
+  return card("steps-title", "Steps", list, aside);
 }
 
 /** The steps that the rollout itself tells, where the activity log cannot be read, as on the open surface. */
@@ -246,12 +239,10 @@ function stepsOnRecord(shown: Rollout, now: number): Html {
         ]
       : []),
   ].reverse();
-  return card(
-    "steps-title",
-    "Steps",
-    html`<ol class="inside decisions" aria-label="Steps">
-      ${all.map((step) => html`<li>${step.words} <span class="faint">${timeAgo(step.at, now)}</span></li>`)}
-    </ol>`,
+  return stepList(
+    all.map(
+      (step) => html`<li>${step.words} <span class="faint">${timeAgo(step.at, now)}</span></li>`,
+    ),
   );
 }
 

@@ -4,7 +4,6 @@ import type { QueryParameters } from "../../http/query.ts";
 import { decisionOf } from "../../policies/evaluate.ts";
 import type { Policy, PolicyRule } from "../../policies/schema.ts";
 import { count, counted, shorten } from "../format.ts";
-import { EDITOR_PATH } from "../editor-draft.ts";
 import { html, type Html } from "../html.ts";
 import {
   executorLink,
@@ -16,25 +15,25 @@ import {
   runtimeLink,
 } from "../page-link.ts";
 import type { PolicyRules } from "../rule-schema.ts";
-import { ifAllowed } from "../withheld.ts";
 import { zoneWords } from "../zone.ts";
 import { namesIn, newestTable } from "./commands-of.ts";
 import { dayTable } from "./day-table.ts";
 import {
   badge,
-  breadcrumb,
   card,
-  emptyState,
+  emptyCard,
   facts,
   type Facts,
+  LONGEST_SHOWN,
+  subpageHead,
   timeAgo,
   type PageContext,
 } from "./parts.ts";
 import { observeNotice, policyLines } from "./policy-text.ts";
 import { ruleOfReason } from "./rule-of-reason.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
+import { editLink } from "./version-actions.ts";
 
-const LONGEST_SHOWN = 256;
 /** A document may have ten thousand rules. */
 const MOST_LISTED = 500;
 
@@ -80,25 +79,18 @@ function* renderRule(model: RuleModel): Work<Html> {
   const { id, policy, found } = model;
   const shown = found?.rules.find((one) => one.id === id);
   const others = policy && found && (yield* otherRules(policy, found));
-  const head = html`<div class="page-head">
-    ${breadcrumb(POLICIES_PATH, "Policies")}
-    <h1>${shown ? shorten(shown.id, LONGEST_SHOWN) : "Rule"}</h1>
-    ${shown && badge(shown.enabled ? shown.effect : "switched off", toneOf(shown))}
-    ${shown && policy && actions(model, policy)}
-  </div>`;
   if (!policy || !found || !shown) {
-    return html`${head}
-      <div class="grid">
-        <section class="card">${noRule(model)}</section>
-        ${others}
-      </div>`;
+    return html`${subpageHead(POLICIES_PATH, "Policies", "Rule")}
+      <div class="grid">${noRule(model)} ${others}</div>`;
   }
+  const aside = html`${badge(shown.enabled ? shown.effect : "switched off", toneOf(shown))}
+    <div class="actions">${editLink(model, policy.version)}</div>`;
   const about = facts([
     ...aboutRule(model, policy, shown),
     ...(found.commands ? aboutUse(model, found.commands, shown) : []),
   ]);
   const text = policyLines(policy.yaml, shown.line, shown.end_line);
-  return html`${head}
+  return html`${subpageHead(POLICIES_PATH, "Policies", shown.id, aside)}
     <div class="grid">
       <div class="grid thing">
         ${card("rule-title", "Rule", html`${observeNotice(policy.yaml)}${about}`)}
@@ -111,13 +103,6 @@ function* renderRule(model: RuleModel): Work<Html> {
 function toneOf({ effect, enabled }: PolicyRule): "ok" | "bad" | "none" {
   if (!enabled) return "none";
   return effect === "allow" ? "ok" : "bad";
-}
-
-function actions(model: RuleModel, { version }: Policy): Html {
-  const edit = html`<a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(version)}"
-    >Edit as a new version</a
-  >`;
-  return html`<div class="actions">${ifAllowed(model, "POST /policies", edit)}</div>`;
 }
 
 function aboutRule({ now }: RuleModel, policy: Policy, shown: PolicyRule): Facts {
@@ -202,15 +187,15 @@ function* otherRules({ version }: Policy, { rules }: PolicyRules): Work<Html | u
 }
 
 function noRule({ id, policy, found }: RuleModel): Html {
-  if (!policy) return emptyState("No such version", "The policy version does not exist.");
+  if (!policy) return emptyCard("No such version", "The policy version does not exist.");
   if (found?.rules.length === 0) {
-    return emptyState(
+    return emptyCard(
       "No rules to show",
       html`The rules of documents with <code>schema: signalbox/policy/v1</code> have pages.
         <a href="${policyLink(policy.version)}">The document of ${policy.version}</a> has none.`,
     );
   }
-  return emptyState(
+  return emptyCard(
     "No such rule",
     id === ""
       ? html`No single rule of ${policy.version} gives this reason.`

@@ -15,10 +15,17 @@ import {
 } from "./commands-of.ts";
 import { STATUS_TONES } from "./fleet.ts";
 import { labelLinker, labelLinks } from "./label-links.ts";
-import { badge, breadcrumb, card, emptyState, facts, timeAgo, type PageContext } from "./parts.ts";
+import {
+  badge,
+  card,
+  emptyCard,
+  facts,
+  LONGEST_SHOWN,
+  subpageHead,
+  timeAgo,
+  type PageContext,
+} from "./parts.ts";
 import type { DataPage } from "./source.ts";
-
-const LONGEST_SHOWN = 256;
 
 const parameters = {
   name: string("The name of the runtime."),
@@ -57,16 +64,11 @@ export const runtime: DataPage<RuntimeModel, typeof parameters> = {
 /** Renders a runtime: its state, its policy, and its commands. */
 function renderRuntime(model: RuntimeModel): Html {
   const { name, runtime: found, commands, now } = model;
-  const head = html`<div class="page-head">
-    ${breadcrumb(FLEET_PATH, "Fleet")}
-    <h1>${shorten(name, LONGEST_SHOWN)}</h1>
-    ${found && badge(found.status, STATUS_TONES[found.status])}
-  </div>`;
+  const status = found && badge(found.status, STATUS_TONES[found.status]);
+  const head = subpageHead(FLEET_PATH, "Fleet", name, status);
   if (!found && commands.newest.total === 0) {
-    return html`${head}
-      <section class="card">
-        ${emptyState("No such runtime", html`The <a href="${FLEET_PATH}">fleet</a> has every runtime that reported.`)}
-      </section>`;
+    const advice = html`The <a href="${FLEET_PATH}">fleet</a> has every runtime that reported.`;
+    return html`${head}${emptyCard("No such runtime", advice)}`;
   }
   const state = facts([
     ...(found

@@ -27,14 +27,16 @@ export function versionActions(model: Known, { version, active }: Policy): Html 
         : undefined
     }
     ${hasOther && isFree ? ifAllowed(model, "POST /rollouts", rollOut(version)) : undefined}
-    ${ifAllowed(
-      model,
-      "POST /policies",
-      html`<a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(version)}"
-        >Edit as a new version</a
-      >`,
-    )}
+    ${editLink(model, version)}
   </div>`;
+}
+
+/** The link to the editor with the text of a version, for readers whose role includes publishing. */
+export function editLink(reader: PageContext, version: string): Html | undefined {
+  const link = html`<a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(version)}"
+    >Edit as a new version</a
+  >`;
+  return ifAllowed(reader, "POST /policies", link);
 }
 
 function activate(versions: readonly PolicySummary[], version: string): Html {

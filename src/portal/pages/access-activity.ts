@@ -12,7 +12,7 @@ import {
 } from "../activity-words.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { choice, option, searchField } from "./fields.ts";
+import { choice, hiddenField, option, searchField, textField } from "./fields.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import { accessPage } from "./access.ts";
 import { apiRequest, badge, card, emptyState, timeAgo, type PageContext } from "./parts.ts";
@@ -102,18 +102,9 @@ function filters(query: ActivityQuery): Html {
   ];
   return html`<form class="activity-filters" method="get" action="${ACTIVITY_PATH}" data-filters>
     ${choice({ id: "action", label: "What", options: actions })}
-    <div>
-      <label for="actor">Who</label>
-      <input
-        id="actor"
-        name="actor"
-        value="${query.actor}"
-        autocomplete="off"
-        placeholder="An email, or anonymous"
-      />
-    </div>
+    ${textField({ id: "actor", name: "actor", label: "Who", value: query.actor, placeholder: "An email, or anonymous", isOptional: true })}
     <div>${searchField(query.q, "Name, address, request")}</div>
-    ${query.target === undefined ? undefined : html`<input type="hidden" name="target" value="${query.target}" />`}
+    ${hiddenField("target", query.target)}
     <div class="submit">
       <button type="submit">Filter</button>
       ${isNarrowed(query) ? html`<a class="button quiet" href="${ACTIVITY_PATH}">Clear</a>` : undefined}

@@ -4,7 +4,7 @@ import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { SEARCH_FIELDS, searchText } from "./audit-search.ts";
 import { wallText, zoneWords } from "../zone.ts";
-import { option } from "./fields.ts";
+import { hiddenField, option } from "./fields.ts";
 import {
   ALL_TIME,
   ANEW,
@@ -64,8 +64,8 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
       ${choice("consumer", view, "Any consumer", CONSUMERS)}
       <button type="submit" class="without-modules">Search</button>
     </div>
-    ${(["range", ...EXCLUSIONS] as const).map((name) => hidden(name, view[name]))}
-    ${hidden("wildcards", [...TEXT_FILTERS.map(({ filter }) => filter), ...wildcardsOf(view)].join())}
+    ${(["range", ...EXCLUSIONS] as const).map((name) => hiddenField(name, view[name]))}
+    ${hiddenField("wildcards", [...TEXT_FILTERS.map(({ filter }) => filter), ...wildcardsOf(view)].join())}
     <details id="more-filters">
       <summary>More filters</summary>
       <p class="faint small" id="search-help">
@@ -96,13 +96,6 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
       </div>
     </details>
   </form>`;
-}
-
-/** Keeps a parameter that has no field. */
-function hidden(name: string, value: string | undefined): Html | undefined {
-  return value === undefined
-    ? undefined
-    : html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
 /** The suggested providers. Limited, since runtimes may name any number of providers of any length. */

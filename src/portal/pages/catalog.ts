@@ -5,7 +5,7 @@ import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Provider, ProviderStatus } from "../../providers/schema.ts";
 import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { option, searchField } from "./fields.ts";
+import { hiddenField, option, searchField } from "./fields.ts";
 import { CATALOG_PATH, executorLink, providerLink, runtimeLink } from "../page-link.ts";
 import { allowedOrNote } from "../withheld.ts";
 import {
@@ -101,7 +101,7 @@ function search({ provider, q }: CatalogQuery): Html {
     <div>
       ${searchField(q, `${provider === undefined ? "A provider, a" : "A"} capability, or what it does`)}
     </div>
-    ${provider === undefined ? undefined : html`<input type="hidden" name="provider" value="${provider}" />`}
+    ${hiddenField("provider", provider)}
     <button type="submit" class="without-modules">Search</button>
   </form>`;
 }

@@ -6,7 +6,7 @@ export interface Field {
   readonly name: string;
   readonly label: string;
   readonly type?: "text" | "email" | "password" | "number";
-  readonly value?: string;
+  readonly value?: string | undefined;
   readonly placeholder?: string;
   readonly hint?: string;
   readonly isOptional?: boolean;
@@ -74,6 +74,13 @@ export function choice({ id, name = id, label, options, hint }: Choice): Html {
 export function option(value: string, label: string, chosen = ""): Html {
   const mark = value === chosen ? html` selected` : undefined;
   return html`<option value="${value}" ${mark}>${label}</option>`;
+}
+
+/** Keeps a parameter of the address that has no field of its own; nothing without a value. */
+export function hiddenField(name: string, value: string | undefined): Html | undefined {
+  return value === undefined
+    ? undefined
+    : html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
 /** Renders the search field of a page, which the key `/` focuses. */

@@ -13,7 +13,7 @@ import type { Work } from "../../core/work.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { choice, option, searchField, textField } from "./fields.ts";
+import { choice, hiddenField, option, searchField, textField } from "./fields.ts";
 import { isAllowed } from "../withheld.ts";
 import { FLEET_PATH, pageLink, policyLink, runtimeLink } from "../page-link.ts";
 import {
@@ -165,7 +165,7 @@ function* filters({ query, summary }: FleetModel): Work<Html> {
     yield;
   }
   return html`<form class="filters" method="get" action="/portal/fleet" data-filters>
-    ${query.sort === undefined ? undefined : html`<input type="hidden" name="sort" value="${query.sort}" />`}
+    ${hiddenField("sort", query.sort)}
     <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
     ${choice({ id: "status", label: "Status", options: [option("", "Any", query.status), statuses] })}
     ${choice({ id: "policy", label: "Policy version", options: [option("", "Any", query.policy), policies] })}

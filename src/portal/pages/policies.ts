@@ -9,7 +9,7 @@ import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
 import { EDITOR_PATH, type EditorDraft } from "../editor-draft.ts";
 import { html, type Html } from "../html.ts";
-import { option, searchField } from "./fields.ts";
+import { hiddenField, option, searchField } from "./fields.ts";
 import { pageLink, POLICIES_PATH, policyLink, ROLLOUTS_PATH } from "../page-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import {
@@ -194,9 +194,8 @@ function* holding<T extends { readonly policy: PolicySummary }>(
 
 /** The form that searches the versions. It works without modules. */
 function finder({ q, version, against }: Partial<PoliciesQuery>, matching: number): Html {
-  const kept = Object.entries({ version, against }).filter(([, value]) => value !== undefined);
   return html`<form class="finder" method="get" action="${POLICIES_PATH}" role="search" data-find>
-    ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${hiddenField("version", version)}${hiddenField("against", against)}
     ${searchField(q, "Name, description or author")}
     <button type="submit" class="without-modules">Search</button>
     ${q === undefined ? undefined : html`<p class="small faint" role="status">${counted(matching, "version matches", "versions match")}</p>`}
@@ -265,8 +264,7 @@ function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | u
     .filter(({ version }) => version !== shown.version);
   if (others.length === 0) return undefined;
   return html`<form class="compare" method="get" action="${POLICIES_PATH}" data-compare>
-    <input type="hidden" name="version" value="${shown.version}" />
-    ${query.q === undefined ? undefined : html`<input type="hidden" name="q" value="${query.q}" />`}
+    ${hiddenField("version", shown.version)} ${hiddenField("q", query.q)}
     <label for="against">Compare with</label>
     <select id="against" name="against">
       <option value="">no other version</option>

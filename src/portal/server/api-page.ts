@@ -16,6 +16,7 @@ import { curlLine } from "../curl.ts";
 import { exampleRequest } from "./example-request.ts";
 import { html, prose, type Html } from "../html.ts";
 import { layOut, type PortalFrame } from "./layout.ts";
+import { searchField } from "../pages/fields.ts";
 import { shellLines } from "../pages/parts.ts";
 import { fieldTable, threeColumns, titledSchemas, typeName } from "./schema-tables.ts";
 
@@ -42,14 +43,7 @@ export function apiPage(frame: PortalFrame): Page {
       <a href="/openapi.json">JSON</a>. Errors are always <code>{"error": "the reason"}</code>.
     </p>
     <div class="find needs-modules">
-      <label for="q">Search</label>
-      <input
-        id="q"
-        type="search"
-        autocomplete="off"
-        data-search
-        placeholder="A path, a method, or what it does"
-      />
+      ${searchField(undefined, "A path, a method, or what it does")}
     </div>
     ${[...byTag(rows)].map(([tag, own]) => group(tag, own, description))}
     <h2 id="types">Types</h2>

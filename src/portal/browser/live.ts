@@ -60,13 +60,7 @@ function removeData(): void {
  * @param sooner the interval while what the page shows will soon change
  */
 export function keepFresh<Model, Q extends QueryParameters>(
-  {
-    parameters,
-    title,
-    titleOf,
-    read,
-    render,
-  }: Pick<DataPage<Model, Q>, "parameters" | "title" | "titleOf" | "read" | "render">,
+  { parameters, title, titleOf, read, render }: DataPage<Model, Q>,
   everyMs: number,
   sooner?: { readonly everyMs: number; readonly isAwaited: (model: Model) => boolean },
 ): Live {

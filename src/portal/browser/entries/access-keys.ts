@@ -1,7 +1,6 @@
 import "../frame.ts";
-import type { ApiKey } from "../../../keys/schema.ts";
 import { html } from "../../html.ts";
-import { apiKeys, type FreshKey } from "../../pages/access-keys.ts";
+import { apiKeys, type FreshKey, type KeysModel } from "../../pages/access-keys.ts";
 import { call } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm, textOf } from "../form.ts";
@@ -10,16 +9,11 @@ import { toast } from "../toast.ts";
 
 /** The key that was just created. It is kept in memory only, until the reader dismisses it. */
 let fresh: FreshKey | undefined;
-let keys: readonly ApiKey[] = [];
+/** The last model that was read. */
+let known: KeysModel | undefined;
 
 const page = keepFresh(
-  {
-    ...apiKeys,
-    render(model) {
-      ({ keys } = model);
-      return apiKeys.render({ ...model, fresh });
-    },
-  },
+  { ...apiKeys, render: (model) => apiKeys.render({ ...(known = model), fresh }) },
   30_000,
 );
 
@@ -44,8 +38,8 @@ serveButtons("dismiss", () => {
 serveButtons("revoke", (id) => void askToRevoke(id));
 
 async function askToRevoke(id: string): Promise<void> {
-  if (keys.length === 0) await page.refresh();
-  const key = keys.find((one) => one.id === id);
+  if (!known) await page.refresh();
+  const key = known?.keys.find((one) => one.id === id);
   if (!key) return toast("This key does not exist any more");
   ask({
     title: html`Revoke the key ${key.name}?`,

@@ -2,23 +2,18 @@ import "../frame.ts";
 import type { Organization } from "../../../organizations/schema.ts";
 import { html } from "../../html.ts";
 import { textField } from "../../pages/fields.ts";
-import { organizations } from "../../pages/access-organizations.ts";
+import { organizations, type OrganizationsModel } from "../../pages/access-organizations.ts";
 import { call } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm, textOf } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
-let listed: readonly Organization[] = [];
+/** The last model that was read. */
+let known: OrganizationsModel | undefined;
 
 const page = keepFresh(
-  {
-    ...organizations,
-    render(model) {
-      ({ organizations: listed } = model);
-      return organizations.render(model);
-    },
-  },
+  { ...organizations, render: (model) => organizations.render((known = model)) },
   60_000,
 );
 
@@ -38,8 +33,8 @@ serveForm("[data-add=organization]", async (data) => {
 serveButtons("rename", (id) => void askToRename(id));
 
 async function askToRename(id: string): Promise<void> {
-  if (listed.length === 0) await page.refresh();
-  const organization = listed.find((one) => one.id === id);
+  if (!known) await page.refresh();
+  const organization = known?.organizations.find((one) => one.id === id);
   if (!organization) return toast("This organization does not exist any more");
   ask({
     title: "Rename the organization",

@@ -8,7 +8,7 @@ export interface CallOptions {
   readonly query?: ApiQuery;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The answer is a stream: only `signal` ends the request. */
   readonly isEndless?: boolean;
 }
@@ -36,7 +36,7 @@ let providerNames: Promise<readonly string[]> | undefined;
 
 /** Reads pages' data until a signal fires. Provider names are read once: they only suggest. */
 export function pageSource(signal?: AbortSignal): PageSource {
-  const source = apiSource((path, query = {}) => read(path, { query, ...(signal && { signal }) }));
+  const source = apiSource((path, query = {}) => read(path, { query, signal }));
   const readNames = apiSource((path) => read(path)).providers;
   return { ...source, providers: () => (providerNames ??= readNames().catch(() => [])) };
 }

@@ -133,11 +133,8 @@ export class AuditScreen {
       open = { id, problem: reasonOf(error), isLost: true };
     }
     if (this.#view.event !== id) return;
-    if (this.#model) {
-      const { open: _, ...model } = this.#model;
-      this.#model = { ...model, view: this.#view, ...(open && { open }) };
-    }
-    showPanel(auditEventPanel({ ...pageContext(), view, ...(open && { open }) }), id);
+    if (this.#model) this.#model = { ...this.#model, view: this.#view, open };
+    showPanel(auditEventPanel({ ...pageContext(), view, open }), id);
   }
 
   /** Shows the list again after the reader chose another form of it; reads it where the server rendered it. */
@@ -253,15 +250,13 @@ export class AuditScreen {
     this.#meanwhile = undefined;
     // An event that was opened during the load stays open.
     const open = this.#view.event === asked.event ? model.open : this.#model?.open;
-    this.#show({ ...model, view: this.#view, ...(open && { open }) });
+    this.#show({ ...model, view: this.#view, open });
     if (this.#arrived.length > 0 && !this.#isReading()) this.showArrived();
   }
 
   /** Adds the chart and the provider names to the list that is already shown. */
   #complete({ chart, providers }: AuditModel): void {
-    if (!this.#model) return;
-    const { keepsChart: _, ...shown } = this.#model;
-    this.#show({ ...shown, ...(chart && { chart }), ...(providers && { providers }) });
+    if (this.#model) this.#show({ ...this.#model, keepsChart: undefined, chart, providers });
   }
 
   /** Shows an error, and tries again. Only a list of this very view stays. */

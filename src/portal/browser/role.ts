@@ -18,6 +18,6 @@ export function withheldHere(): Withheld | undefined {
 export async function learnRole(signal?: AbortSignal): Promise<void> {
   const least = document.body.dataset["roles"];
   if (known !== undefined || least === undefined || !session()) return;
-  const { role } = await read<User>("/auth/me", { ...(signal && { signal }) });
+  const { role } = await read<User>("/auth/me", { signal });
   known = withheldFrom(roleOf(role), JSON.parse(least) as LeastRoles);
 }

@@ -82,17 +82,17 @@ export interface AuditModel extends PageContext {
   /** The query of the list. Its next pages and its export use the same query. */
   readonly query: AuditQuery;
   /** The suggestions of the provider filter. */
-  readonly providers?: readonly string[];
+  readonly providers?: readonly string[] | undefined;
   readonly list?: AuditSlice;
   /** The service's time when the list was read, in milliseconds. */
   readonly readAt?: number;
   /** The number of events that a wrong clock dated after now; the list leaves them out. */
   readonly ahead?: number;
-  readonly chart?: TimeChart;
+  readonly chart?: TimeChart | undefined;
   /** The chart is not read yet: the shown chart stays until then. */
-  readonly keepsChart?: true;
-  readonly waysOut?: readonly WayOut[];
-  readonly open?: OpenEvent;
+  readonly keepsChart?: true | undefined;
+  readonly waysOut?: readonly WayOut[] | undefined;
+  readonly open?: OpenEvent | undefined;
   /** The service's message when the list cannot be read. */
   readonly problem?: string;
   readonly tail?: TailState;
@@ -119,8 +119,8 @@ export async function readAudit(
   opening?.catch(() => {}); // awaited below, which would be too late if it failed before the list
   try {
     const { query, list, ahead } = await readList(source, asked, view.cursor, context.now);
-    const base = { ...context, view, query, readAt: context.now, ...(ahead > 0 && { ahead }) };
-    if (list.total > 0) onList?.({ ...base, list });
+    const base = { ...context, view, query, list, readAt: context.now, ahead };
+    if (list.total > 0) onList?.(base);
     // A time range without events has a chart, too, so that the reader can zoom out again.
     const hasTime = query.from !== undefined || query.to !== undefined;
     const [chart, waysOut, providers] = await Promise.all([
@@ -128,19 +128,10 @@ export async function readAudit(
       list.total > 0 ? undefined : findWaysOut(source, view, context.now),
       source.providers(),
     ]);
-    const open = await opening;
-    return {
-      ...base,
-      list,
-      providers,
-      ...(chart && { chart }),
-      ...(waysOut && { waysOut }),
-      ...(open && { open }),
-    };
+    return { ...base, chart, waysOut, providers, open: await opening };
   } catch (error) {
     const open = await opening;
-    const problem = wordsFor(source, error);
-    return { ...context, view, query: asked, ...(open && { open }), problem };
+    return { ...context, view, query: asked, open, problem: wordsFor(source, error) };
   }
 }
 
@@ -163,7 +154,7 @@ async function readList(
   const untilNow = { ...query, to: new Date(latest + AHEAD_MS).toISOString() };
   const present = await source.page(untilNow, FIRST_EVENTS, undefined);
   if (present.total === 0) return whole;
-  return { query: untilNow, list: present, ahead: list.total - present.total };
+  return { query: untilNow, list: present, ahead: Math.max(0, list.total - present.total) };
 }
 
 /**

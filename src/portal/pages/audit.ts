@@ -97,7 +97,7 @@ export function freshness(
 
 /** Says that events are dated after now, which a clock that runs ahead does. */
 function aheadNotice({ view, query, ahead }: AuditModel): Html | undefined {
-  if (ahead === undefined || query.to === undefined) return undefined;
+  if (!ahead || query.to === undefined) return undefined;
   const later = viewHref(view, { ...ALL_TIME, live: undefined, from: query.to });
   return html`<p class="notice warn" id="ahead">
     ${counted(ahead, "event")} dated in the future, by a clock that runs ahead, not in this list.

@@ -21,11 +21,9 @@ const MOST_MS = 8e15; // slightly less than the range of dates
 export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
   const found = barsOf(chart);
   const searchOf = searchesFrom(view, ALL_TIME);
-  const hrefOf = (from: number, to: number): string =>
-    searchOf({ from: shortMoment(from), to: shortMoment(to) });
   const { plan, earlier = 0 } = chart;
   const end = view.to === undefined ? undefined : plan.to;
-  const bars = chartBars(found, hrefOf, plan.from, end);
+  const bars = chartBars(found, searchOf, plan.from, end);
   const [first, last] = [found[0]?.start ?? 0, found.at(-1)?.end ?? 0];
   const isPart = (quickRangeOf(view) ?? view.from ?? view.to) !== undefined;
   return html`<section
@@ -38,7 +36,7 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
       <h2 id="time-title" class="visually-hidden">Events over time</h2>
       ${chartLegend(found)}
       <span class="hint small faint needs-modules no-touch">Drag to zoom</span>
-      ${isPart ? html`<a class="small" href="${hrefOf(...wider(first, last))}">Zoom out</a>` : undefined}
+      ${isPart ? html`<a class="small" href="${searchOf(wider(first, last))}">Zoom out</a>` : undefined}
     </header>
     <div
       class="inside"
@@ -64,7 +62,7 @@ function earlierNote(earlier: number, first: number, view: AuditView): Html {
 }
 
 /** Three times the span around the same centre. */
-function wider(start: number, end: number): [number, number] {
+function wider(start: number, end: number): AuditView {
   const span = Math.min(end - start, MOST_MS / 4);
-  return [start - span, end + span];
+  return { from: shortMoment(start - span), to: shortMoment(end + span) };
 }

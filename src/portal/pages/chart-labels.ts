@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
 import { shortDay } from "../format.ts";
 import { wallClock, wallText } from "../zone.ts";
+import { shortMoment, type AuditView } from "./audit-view.ts";
 import type { ChartBar } from "./bar-chart.ts";
 import type { Bar } from "./time-chart.ts";
 
@@ -16,23 +17,26 @@ const STEPS = [
 /**
  * Names and labels the bars of a chart.
  *
- * @param hrefOf the address of the events between two moments in milliseconds
+ * @param hrefOf the address of the events between two moments, as addresses write them
  * @param from the first moment that was counted: an earlier bar shows only its part since then
  * @param to the end of the time that was counted
  */
 export function chartBars(
   bars: readonly Bar[],
-  hrefOf: (from: number, to: number) => string,
+  hrefOf: (span: Required<Pick<AuditView, "from" | "to">>) => string,
   from = Number.NEGATIVE_INFINITY,
   to = Number.POSITIVE_INFINITY,
 ): readonly ChartBar[] {
   const labels = chartLabels(bars);
-  return bars.map(({ start, end, allowed, denied, other }) => ({
-    ...{ allowed, denied, other },
-    name: wallText(Math.max(start, from)).slice(0, 16),
-    label: labels.get(start),
-    href: hrefOf(Math.max(start, from), Math.min(end, to)),
-  }));
+  return bars.map(({ start, end, allowed, denied, other }) => {
+    const [first, last] = [Math.max(start, from), Math.min(end, to)];
+    return {
+      ...{ allowed, denied, other },
+      name: wallText(first).slice(0, 16),
+      label: labels.get(start),
+      href: hrefOf({ from: shortMoment(first), to: shortMoment(last) }),
+    };
+  });
 }
 
 /**

@@ -6,14 +6,7 @@ import { html, type Html } from "../html.ts";
 import { AUDIT_PATH } from "../page-link.ts";
 import { zoneWords } from "../zone.ts";
 import { readChart, type AuditSlice } from "./audit-source.ts";
-import {
-  AHEAD_MS,
-  searchesFrom,
-  shortMoment,
-  valueWords,
-  viewHref,
-  type AuditView,
-} from "./audit-view.ts";
+import { AHEAD_MS, searchesFrom, valueWords, viewHref, type AuditView } from "./audit-view.ts";
 import { barChart, barTable, chartLegend } from "./bar-chart.ts";
 import { chartBars } from "./chart-labels.ts";
 import { denialList } from "./denial-list.ts";
@@ -161,11 +154,7 @@ export function commandCards(thing: Html, commands: CommandsOf, now: number): Ht
   const { filter, newest, denied, week } = commands;
   const found = barsOf(week);
   const searchOf = searchesFrom(filter);
-  const bars = chartBars(
-    found,
-    (from, to) => AUDIT_PATH + searchOf({ from: shortMoment(from), to: shortMoment(to) }),
-    week.plan.from,
-  );
+  const bars = chartBars(found, (span) => AUDIT_PATH + searchOf(span), week.plan.from);
   const chart = html`<div class="inside">
     ${barChart(bars, CHART_HEIGHT, "week")}
     ${barTable(bars, "week-table", "Commands of the last 7 days", `From (${zoneWords()})`)}

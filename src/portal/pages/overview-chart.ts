@@ -2,7 +2,7 @@ import type { Histogram } from "../../audit/schema.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
 import { html, type Html } from "../html.ts";
 import { zoneWords } from "../zone.ts";
-import { shortMoment, viewHref } from "./audit-view.ts";
+import { viewHref } from "./audit-view.ts";
 import { barChart, barTable } from "./bar-chart.ts";
 import { chartBars } from "./chart-labels.ts";
 
@@ -22,11 +22,7 @@ export function hourlyChart({ buckets }: Histogram, now: number): Html {
     const start = Date.parse(bucket.start);
     return { ...bucket, start, end: start + HOUR_MS };
   });
-  const bars = chartBars(
-    hours,
-    (from, to) => viewHref({ from: shortMoment(from), to: shortMoment(to) }),
-    beginOfDay(now),
-  );
+  const bars = chartBars(hours, (span) => viewHref(span), beginOfDay(now));
   return html`${barChart(bars, HEIGHT, "hourly")}
   ${barTable(bars, "hours", "Commands by hour", `Hour (${zoneWords()})`)}`;
 }

@@ -42,8 +42,7 @@ export function ago(moment: number, now: number): string {
 function span(ms: number): string {
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
   if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`;
-  const days = Math.floor(ms / DAY_MS);
-  return days === 1 ? "1 day" : `${count(days)} days`;
+  return counted(Math.floor(ms / DAY_MS), "day");
 }
 
 /** Writes an RFC 3339 moment in the shown zone to the second: `2026-11-20 20:30:00 UTC`. */

@@ -37,8 +37,7 @@ export async function askToPublish(
   { yaml, replaces }: Publishing,
   listener: PublishListener,
 ): Promise<void> {
-  const versions = await pageSource().versions();
-  const names = versions.map(({ version }) => version);
+  const fields = await nameFields();
   const { words, shown } = changesOf(replaces, { name: "this text", yaml });
   ask({
     title: "Publish and activate",
@@ -51,7 +50,7 @@ export async function askToPublish(
         }
         ${words}.
       </p>
-      ${observeNotice(yaml, "This text")} ${nameFields(nextVersion(activeOf(versions), names))}
+      ${observeNotice(yaml, "This text")} ${fields}
       ${textField({
         ...{ id: "most-denied", name: "most_denied", label: "Most newly denied commands" },
         ...{ type: "number", isOptional: true, placeholder: "any number" },
@@ -87,12 +86,10 @@ export async function askToStoreAndRollOut(
   publishing: Publishing,
   listener: Pick<PublishListener, "onPublished">,
 ): Promise<void> {
-  const versions = await pageSource().versions();
-  const names = versions.map(({ version }) => version);
+  const fields = await nameFields();
   await askToRollOut({
     title: "Store and roll out",
-    body: html`${observeNotice(publishing.yaml, "This text")}
-    ${nameFields(nextVersion(activeOf(versions), names))}`,
+    body: html`${observeNotice(publishing.yaml, "This text")} ${fields}`,
     async version(form) {
       const body = { ...bodyOf(publishing, form), activate: false };
       const { version } = await call<Policy>("POST", "/policies", { body });
@@ -102,11 +99,15 @@ export async function askToStoreAndRollOut(
   });
 }
 
-function nameFields(version = ""): Html {
+/** The fields for the name of the version, in which the likely one stands, and for what it is about. */
+async function nameFields(): Promise<Html> {
+  const versions = await pageSource().versions();
+  const names = versions.map(({ version }) => version);
+  const value = nextVersion(activeOf(versions), names) ?? "";
   return html`<div class="two">
     ${textField({
       ...{ id: "version", name: "version", label: "Version name", isOptional: true },
-      ...{ placeholder: "made from the time", maxLength: 128, value: version },
+      ...{ placeholder: "made from the time", maxLength: 128, value },
     })}
     ${textField({ id: "description", name: "description", label: "What it is about", isOptional: true, maxLength: 4096 })}
   </div>`;

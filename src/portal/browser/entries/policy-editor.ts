@@ -133,6 +133,8 @@ async function serve(model: PolicyEditorModel, paint: PolicyPaint): Promise<void
     paint.draw();
     follow();
   };
+  const resume = (draft: EditorDraft): Promise<void> =>
+    beginningOf(draft, model).then((from) => begin(from, draft.yaml), complain);
   const showNotices = (): void => {
     const isStale = begun.replaces?.version !== active?.version;
     const wanted = addressQuery(policyEditor.parameters).from;
@@ -198,9 +200,8 @@ async function serve(model: PolicyEditorModel, paint: PolicyPaint): Promise<void
   restore.addEventListener("click", () => {
     const draft = storedDraft(DISCARDED_KEY);
     if (!draft) return;
-    const current = draftOf();
-    storeDraft(current, DISCARDED_KEY); // nothing is lost: they change places
-    void beginningOf(draft, model).then((from) => begin(from, draft.yaml), complain);
+    storeDraft(draftOf(), DISCARDED_KEY); // nothing is lost: they change places
+    void resume(draft);
   });
   element("draft-notice").addEventListener("click", ({ target }) => {
     const id = target instanceof Element ? target.id : "";
@@ -228,8 +229,7 @@ async function serve(model: PolicyEditorModel, paint: PolicyPaint): Promise<void
   else begin(await beginningOf(draft, model), draft.yaml);
   await draftRules(() => {
     const drafted = storedDraft();
-    if (drafted)
-      void beginningOf(drafted, model).then((from) => begin(from, drafted.yaml), complain);
+    if (drafted) void resume(drafted);
   }).catch(complain);
 }
 

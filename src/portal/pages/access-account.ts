@@ -23,16 +23,13 @@ export const account: DataPage<AccountModel> = {
 
 /** Renders the signed-in user and the form of their password. */
 function signedIn({ email, name, role, organization_id: organization }: User): Html {
-  return html`${card(
-    "account",
-    "Signed in",
-    facts([
-      ["Name", name],
-      ["Email", email],
-      ["Role", role],
-      ["Organization", html`<span class="mono">${organization}</span>`],
-    ]),
-  )}
+  const about = facts([
+    ["Name", name],
+    ["Email", email],
+    ["Role", role],
+    ["Organization", html`<span class="mono">${organization}</span>`],
+  ]);
+  return html`${card("account", "Signed in", about)}
   ${addForm({
     name: "password",
     title: "Change your password",

@@ -80,10 +80,8 @@ function isNarrowed({ action, actor, target, q }: ActivityQuery): boolean {
 
 function nothing(model: ActivityModel): Html {
   if (isNarrowed(model.query) || model.query.offset > 0) {
-    return emptyState(
-      "Nothing matches",
-      html`Another filter may show something: <a href="${ACTIVITY_PATH}">show everything</a>.`,
-    );
+    const all = html`<a href="${ACTIVITY_PATH}">show everything</a>`;
+    return emptyState("Nothing matches", html`Another filter may show something: ${all}.`);
   }
   return emptyState(
     "Nothing was changed yet",

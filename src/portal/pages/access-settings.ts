@@ -96,16 +96,13 @@ function deployment({ edition, organization_id: id, auth, audit }: Settings): Ht
   const credentials = auth["require_auth"] === true ? "required" : "not required";
   const lasting = typeof hours === "number" ? `; a sign-in lasts ${hours} h` : "";
   const oldest = audit.oldest === undefined ? "" : `, the oldest of ${exactly(audit.oldest)}`;
-  return card(
-    "deployment",
-    "This deployment",
-    facts([
-      ["Organization", html`<span class="mono">${id}</span>`],
-      ["Edition", edition],
-      ["Credentials", credentials + lasting],
-      ["Audit events", `${count(audit.events)}, ${bytes(audit.bytes)}${oldest}`],
-    ]),
-  );
+  const about = facts([
+    ["Organization", html`<span class="mono">${id}</span>`],
+    ["Edition", edition],
+    ["Credentials", credentials + lasting],
+    ["Audit events", `${count(audit.events)}, ${bytes(audit.bytes)}${oldest}`],
+  ]);
+  return card("deployment", "This deployment", about);
 }
 
 function bytes(number: number): string {

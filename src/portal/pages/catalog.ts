@@ -114,10 +114,8 @@ function nothing({ q }: CatalogQuery): Html {
       ${shellLines("CATALOG_SOURCE=./catalog.json npm start")}
     </div>`;
   }
-  return emptyState(
-    "Nothing matches",
-    html`Another word may find something: <a href="${CATALOG_PATH}">show everything</a>.`,
-  );
+  const all = html`<a href="${CATALOG_PATH}">show everything</a>`;
+  return emptyState("Nothing matches", html`Another word may find something: ${all}.`);
 }
 
 /** The status of a provider. Without commands in a day the service answers `offline`, which says nothing of a fault. */
@@ -130,35 +128,24 @@ function statusBadge({ status, overridden, last_used: lastUsed }: Provider): Htm
 }
 
 function providerTable(providers: readonly Provider[], now: number): Html {
-  return table(
-    undefined,
-    "rows catalog stacked",
-    [
-      ...[
-        "Provider",
-        "Status",
-        "Last used",
-        numberHeading("Capabilities"),
-        numberHeading("Operations"),
-      ],
-      ...["Scope", "Credential"],
-    ],
-    providers.map(
-      (provider) =>
-        html`<tr>
-          <th scope="row">
-            <a href="${providerLink(provider.id)}">${provider.name}</a>
-            <span class="under mono">${provider.id}</span>
-          </th>
-          <td>${statusBadge(provider)}</td>
-          <td class="nowrap" data-label="Last used">${timeOrNever(provider.last_used, now)}</td>
-          <td class="num" data-label="Capabilities">${count(provider.capabilities)}</td>
-          <td class="num wide-only">${count(provider.operations)}</td>
-          <td class="wide-only">${provider.scope}</td>
-          <td class="wide-only">${provider.auth}</td>
-        </tr>`,
-    ),
+  const numbers = ["Capabilities", "Operations"].map(numberHeading);
+  const headings = ["Provider", "Status", "Last used", ...numbers, "Scope", "Credential"];
+  const rows = providers.map(
+    (provider) =>
+      html`<tr>
+        <th scope="row">
+          <a href="${providerLink(provider.id)}">${provider.name}</a>
+          <span class="under mono">${provider.id}</span>
+        </th>
+        <td>${statusBadge(provider)}</td>
+        <td class="nowrap" data-label="Last used">${timeOrNever(provider.last_used, now)}</td>
+        <td class="num" data-label="Capabilities">${count(provider.capabilities)}</td>
+        <td class="num wide-only">${count(provider.operations)}</td>
+        <td class="wide-only">${provider.scope}</td>
+        <td class="wide-only">${provider.auth}</td>
+      </tr>`,
   );
+  return table(undefined, "rows catalog stacked", headings, rows);
 }
 
 /** The card of some capabilities; `advice` stands in for an empty list. */
@@ -223,10 +210,8 @@ function aboutProvider(provider: Provider): Facts {
 /** The advice in place of an empty list of a provider's capabilities. */
 function adviceFor({ q }: CatalogQuery, id: string): Html {
   if (q === undefined) {
-    return emptyState(
-      "The catalog lists none",
-      "What this provider is asked to do is recorded all the same.",
-    );
+    const advice = "What this provider is asked to do is recorded all the same.";
+    return emptyState("The catalog lists none", advice);
   }
   const all = html`<a href="${providerLink(id)}">show all</a>`;
   return emptyState("Nothing matches", html`Another word may find something: ${all}.`);

@@ -203,10 +203,6 @@ export function newestTable(
         </td>
       </tr>`,
   );
-  return table(
-    "Table of the newest commands",
-    "rows stacked",
-    ["When", "Decision", "Command"],
-    rows,
-  );
+  const headings = ["When", "Decision", "Command"];
+  return table("Table of the newest commands", "rows stacked", headings, rows);
 }

@@ -44,14 +44,10 @@ function renderExecutor({ name, commands, now }: ExecutorModel): Html {
     const advice = html`No command in the <a href="${AUDIT_PATH}">log</a> was run by this name.`;
     return html`${head}${emptyCard("No commands", advice)}`;
   }
+  const consumerLink = (consumer: string): string => viewHref({ executor: name, consumer });
   const about = facts([
     ...commandFacts(commands, now),
-    [
-      "Acted as",
-      namesIn(commands.newest.events, "consumer", (consumer) =>
-        viewHref({ executor: name, consumer }),
-      ),
-    ],
+    ["Acted as", namesIn(commands.newest.events, "consumer", consumerLink)],
     ["Runtimes", namesIn(commands.newest.events, "runtime_name", runtimeLink)],
     ["Providers", namesIn(commands.newest.events, "provider", providerLink)],
   ]);

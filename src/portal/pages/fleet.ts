@@ -122,21 +122,15 @@ export function* renderFleet(model: FleetModel): Work<Html> {
       ${noRuntimes(model)}`;
   }
   const form = yield* filters(model);
-  const rows = runtimes.length === 0 ? undefined : yield* list(model);
+  const advice = html`Another filter may show some: <a href="/portal/fleet">show all of them</a>.`;
+  const rows =
+    runtimes.length === 0 ? emptyState("No runtime matches", advice) : yield* list(model);
   return html`<div class="page-head">
       <h1>Fleet</h1>
       <span class="faint" role="status">${numberInWords(matching, summary.total)}</span>
     </div>
     ${form}
-    <section class="card" aria-label="Runtimes">
-      ${
-        rows ??
-        emptyState(
-          "No runtime matches",
-          html`Another filter may show some: <a href="/portal/fleet">show all of them</a>.`,
-        )
-      }
-    </section>`;
+    <section class="card" aria-label="Runtimes">${rows}</section>`;
 }
 
 function numberInWords(matching: number, all: number): string {

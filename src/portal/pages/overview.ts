@@ -87,12 +87,8 @@ export function renderOverview(model: OverviewModel): Html {
 
 function commandsCard({ histogram, now }: OverviewModel): Html {
   const chart = html`<div class="inside">${hourlyChart(histogram, now)}</div>`;
-  return card(
-    "commands-title",
-    `Commands by hour, ${zoneWords()}`,
-    chart,
-    chartLegend(histogram.buckets),
-  );
+  const title = `Commands by hour, ${zoneWords()}`;
+  return card("commands-title", title, chart, chartLegend(histogram.buckets));
 }
 
 /** Whether any command was reported; until then the page begins with the first steps. */
@@ -168,12 +164,11 @@ function denials(model: OverviewModel): Html {
 
 function policyCard(model: OverviewModel): Html {
   const { policy, now } = model;
+  const link = (version: string): Html =>
+    html`<a class="mono" href="${policyLink(version)}">${version}</a>`;
   const body = policy
     ? facts([
-        [
-          "Version",
-          html`<a class="mono" href="${policyLink(policy.version)}">${policy.version}</a>`,
-        ],
+        ["Version", link(policy.version)],
         ["Name", policy.name],
         ...publishedFacts(policy, now),
       ])
@@ -201,18 +196,12 @@ function providersCard({ counts }: OverviewModel): Html {
   const rows = used.slice(0, MOST_PROVIDERS).map(([name, commands]) => {
     return shareRow(html`<a href="${providerLink(name)}">${shorten(name, 40)}</a>`, commands, most);
   });
-  const catalog = html`<a href="/portal/catalog">catalog</a>`;
+  const all = html`<a href="/portal/catalog">Catalog</a>`;
+  const advice = html`The <a href="/portal/catalog">catalog</a> lists ${count(counts.providers)}
+    providers.`;
   const body =
     rows.length === 0
-      ? emptyState(
-          "No provider used yet",
-          html`The ${catalog} lists ${count(counts.providers)} providers.`,
-        )
+      ? emptyState("No provider used yet", advice)
       : html`<div class="inside">${shareTable("Provider", "Commands", rows)}</div>`;
-  return card(
-    "providers-title",
-    "Top providers",
-    body,
-    html`<a href="/portal/catalog">Catalog</a>`,
-  );
+  return card("providers-title", "Top providers", body, all);
 }

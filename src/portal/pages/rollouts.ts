@@ -113,12 +113,7 @@ function summaryCard(model: RolloutsModel, shown: Rollout): Html {
     ["Stage", `${current} of ${stages.length}`],
     ["On a breach", shown.on_breach === "pause" ? "it is paused" : "it is rolled back"],
     ["Began", html`${timeAgo(shown.created_at, now)} by ${shown.created_by}`],
-    [
-      "Ended",
-      shown.ended_at === undefined
-        ? undefined
-        : html`${timeAgo(shown.ended_at, now)} by ${shown.updated_by}`,
-    ],
+    ["Ended", shown.ended_at && html`${timeAgo(shown.ended_at, now)} by ${shown.updated_by}`],
     [
       "Its commands",
       html`<a href="${pageLink("/portal/audit", { policy: version })}">in the audit</a> ·
@@ -128,12 +123,8 @@ function summaryCard(model: RolloutsModel, shown: Rollout): Html {
     ],
   ])}`;
   const title = html`Rollout of <span class="mono">${version}</span>`;
-  return card(
-    "rollout-title",
-    title,
-    body,
-    html`${badge(stateWord(state), TONES[state])}${actions(model, shown)}`,
-  );
+  const aside = html`${badge(stateWord(state), TONES[state])}${actions(model, shown)}`;
+  return card("rollout-title", title, body, aside);
 }
 
 /** Renders the conditions that the rollout waits for, or the reason why it stopped. */

@@ -89,17 +89,13 @@ export function threeColumns(headings: readonly string[], rows: readonly TableRo
     if (isSame && description !== "") last.names.push(name);
     else shared.push({ names: [name], kind, description });
   }
-  return table(
-    undefined,
-    "",
-    headings,
-    shared.map(
-      ({ names, kind, description }) =>
-        html`<tr>
-          <td>${names.map((name, i) => html`${i > 0 ? ", " : ""}<code>${name}</code>`)}</td>
-          <td>${kind}</td>
-          <td>${prose(description)}</td>
-        </tr>`,
-    ),
+  const markup = shared.map(
+    ({ names, kind, description }) =>
+      html`<tr>
+        <td>${names.map((name, i) => html`${i > 0 ? ", " : ""}<code>${name}</code>`)}</td>
+        <td>${kind}</td>
+        <td>${prose(description)}</td>
+      </tr>`,
   );
+  return table(undefined, "", headings, markup);
 }

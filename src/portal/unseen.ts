@@ -28,7 +28,6 @@ export function namesOf(run: string): string {
   const names = points
     .slice(0, MOST_NAMED)
     .map((point) => `U+${point.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`);
-  return (
-    names.join(" ") + (points.length > MOST_NAMED ? ` and ${points.length - MOST_NAMED} more` : "")
-  );
+  const rest = points.length - MOST_NAMED;
+  return names.join(" ") + (rest > 0 ? ` and ${rest} more` : "");
 }

@@ -67,12 +67,8 @@ async function readOnce(stream: Stream): Promise<undefined> {
       Accept: "text/event-stream",
       ...(position === "" ? {} : { "Last-Event-ID": position }),
     };
-    const response = await open("GET", "/audit/stream", {
-      query,
-      headers,
-      signal: isOver,
-      isEndless: true,
-    });
+    const options = { query, headers, signal: isOver, isEndless: true };
+    const response = await open("GET", "/audit/stream", options);
     for await (const messages of messagesOf(response)) {
       clearTimeout(alarm);
       alarm = setTimeout(() => silence.abort(), LONGEST_SILENCE_MS);
@@ -81,10 +77,8 @@ async function readOnce(stream: Stream): Promise<undefined> {
       const isFirst = stream.position === "";
       [stream.position, stream.failures] = [messages.at(-1)?.id ?? "", 0];
       if (isFirst) listener.onBegin();
-      const data = messages.flatMap((message) =>
-        message.data === undefined ? [] : [message.data],
-      );
-      if (data.length > 0) listener.onEvents(data.map((text) => JSON.parse(text) as AuditEvent));
+      const texts = messages.flatMap(({ data }) => data ?? []);
+      if (texts.length > 0) listener.onEvents(texts.map((text) => JSON.parse(text) as AuditEvent));
     }
     return undefined;
   } catch (error) {

@@ -42,12 +42,10 @@ export function serveFilters(
   pauseMs?: number,
 ): void {
   let typing: ReturnType<typeof setTimeout> | undefined;
-  const send = (form: HTMLFormElement): void =>
-    run(
-      Object.fromEntries(
-        [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]),
-      ),
-    );
+  const send = (form: HTMLFormElement): void => {
+    const fields = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]);
+    run(Object.fromEntries(fields));
+  };
   for (const type of ["submit", "change", "input"]) {
     contentElement().addEventListener(type, (event) => {
       const { target } = event;

@@ -37,9 +37,8 @@ function serveTheme(): void {
 
 function showSession(): void {
   const place = document.getElementById("session");
-  if (!place) return;
   const signedIn = session();
-  if (!signedIn) return; // a page that needs a token opens the sign-in page itself
+  if (!place || !signedIn) return; // a page that needs a token opens the sign-in page itself
   place.append(
     parsed(
       html`<span class="email">${signedIn.email}</span>

@@ -57,8 +57,7 @@ export function serveKeys(): void {
       search.focus();
     } else ofPage.find(({ key }) => key === event.key)?.run();
   });
-  const button = document.getElementById("keys");
-  button?.addEventListener("click", showKeys);
+  document.getElementById("keys")?.addEventListener("click", showKeys);
 }
 
 /**

@@ -89,10 +89,9 @@ export function accept(present: SeenCheckpoint): void {
 
 async function isContinued(log: LogName, from: Checkpoint, to: Checkpoint): Promise<boolean> {
   if (from.size >= to.size) return continues(from, to, []);
-  const query = { from: from.size, to: to.size };
-  const { hashes } = await read<{ readonly hashes: readonly string[] }>(`/${log}/consistency`, {
-    query,
-  });
+  const options = { query: { from: from.size, to: to.size } };
+  const path = `/${log}/consistency`;
+  const { hashes } = await read<{ readonly hashes: readonly string[] }>(path, options);
   return continues(from, to, hashes);
 }
 

@@ -141,18 +141,15 @@ function stagesOf(form: FormData): readonly Stage[] {
     return text === "" ? undefined : Number(text);
   };
   const values = all("value");
-  return all("who").map((who, i) => {
-    const gates = {
+  return all("who").map((who, i) => ({
+    ...selected(who, values[i] ?? "", i + 1),
+    hold_minutes: numberAt("hold", i),
+    gates: {
       min_runtimes: numberAt("least", i),
       max_denied_increase_percent: numberAt("increase", i),
       max_offline: numberAt("silent", i),
-    };
-    return {
-      ...selected(who, values[i] ?? "", i + 1),
-      hold_minutes: numberAt("hold", i),
-      gates,
-    };
-  });
+    },
+  }));
 }
 
 /** Reads the runtimes of a stage from the text that selects them. */

@@ -65,12 +65,8 @@ export async function readCommandsOf(
   const from = new Date(now - 7 * DAY_MS).toISOString();
   if (Object.values(filter).every((name) => name === "")) {
     const none = { events: [], total: 0 };
-    return {
-      filter,
-      newest: none,
-      denied: none,
-      week: { plan: planChart({ from }, now), buckets: [] },
-    };
+    const week = { plan: planChart({ from }, now), buckets: [] };
+    return { filter, newest: none, denied: none, week };
   }
   const until = { ...filter, to: new Date(now + AHEAD_MS).toISOString() };
   const [newest, denied] = await Promise.all([

@@ -29,9 +29,6 @@ export function missingPage(
       </div>
     </section>`;
   const page = layOut(frame, { path, title: "Page not found", module: "missing", body });
-  return text(404, "text/html; charset=utf-8", page.html, [
-    ...page.headers,
-    "Vary",
-    "Accept, Origin",
-  ]);
+  const own = [...page.headers, "Vary", "Accept, Origin"];
+  return text(404, "text/html; charset=utf-8", page.html, own);
 }

@@ -143,11 +143,8 @@ function targetOf(link: Element, href: string): string {
   const sets = link.closest("[data-sets]")?.getAttribute("data-sets");
   if (!sets) return href;
   const { searchParams } = new URL(href, location.href);
-  return joinedHref(
-    readView((name) => searchParams.get(name)),
-    sets,
-    screen.view,
-  );
+  const linked = readView((name) => searchParams.get(name));
+  return joinedHref(linked, sets, screen.view);
 }
 
 function say(error: unknown): void {

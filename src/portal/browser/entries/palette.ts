@@ -137,12 +137,10 @@ export function servePalette(
       names: readonly string[],
       link: (name: string) => string,
     ): Entry[] => names.map((name) => ({ kind, name, href: link(name) }));
+    const versionEntries = named("Policy version", ofVersions, (version) => policyLink(version));
     const found = [
       ...pages,
-      ...among(
-        text,
-        named("Policy version", ofVersions, (version) => policyLink(version)),
-      ),
+      ...among(text, versionEntries),
       ...named("Runtime", ofRuntimes, runtimeLink),
       ...among(text, named("Person or agent", ofPeople, executorLink)),
     ];

@@ -36,12 +36,8 @@ async function askToActivate(version: string): Promise<void> {
     readPolicy(source, versions, version),
   ]);
   if (!from || !to) return toast(`Version ${version} does not exist any more`);
-  const changes = finish(
-    policyChanges(
-      { name: `${active} (active)`, yaml: from.yaml },
-      { name: version, yaml: to.yaml },
-    ),
-  );
+  const before = { name: `${active} (active)`, yaml: from.yaml };
+  const changes = finish(policyChanges(before, { name: version, yaml: to.yaml }));
   const deed = isEarlier(versions, version) ? "Roll back to" : "Activate";
   ask({
     title: html`${deed} <span class="mono">${version}</span>?`,

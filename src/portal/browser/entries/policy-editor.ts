@@ -149,10 +149,8 @@ async function serve(model: PolicyEditorModel, paint: PolicyPaint): Promise<void
       replace <b class="mono">${begun.replaces?.version ?? "nothing"}</b>.
       <button type="button" id="take-over">Show both changes…</button>
     </p>`;
-    morph(
-      element("draft-notice"),
-      html`${isOther ? other : undefined}${isStale ? stale : undefined}`,
-    );
+    const notices = html`${isOther ? other : undefined}${isStale ? stale : undefined}`;
+    morph(element("draft-notice"), notices);
   };
   const showNotes = (notes: readonly DraftNote[]): void => {
     const list = element("notes");

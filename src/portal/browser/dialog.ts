@@ -38,14 +38,8 @@ export function openDialog(content: Html, className = ""): HTMLDialogElement {
  *
  * @returns the values that the reader had typed here before the session ended; `undefined` without any
  */
-export function ask({
-  title,
-  body,
-  confirm,
-  isDangerous,
-  isWide,
-  run,
-}: Confirmation): TypedValues | undefined {
+export function ask(confirmation: Confirmation): TypedValues | undefined {
+  const { title, body, confirm, isDangerous, isWide, run } = confirmation;
   const content = html`<form method="post">
     <h2 id="dialog-title">${title}</h2>
     ${body}

@@ -44,14 +44,11 @@ function rankOf(name: EventFieldName): number {
   return LAST.includes(name) ? 2 : 1;
 }
 
+type PanelModel = Pick<AuditModel, "view" | "open" | "now" | "apiUrl" | "withheld">;
+
 /** Renders one event with all its fields. The open event is part of the address. */
-export function auditEventPanel({
-  view,
-  open,
-  now,
-  apiUrl,
-  withheld,
-}: Pick<AuditModel, "view" | "open" | "now" | "apiUrl" | "withheld">): Html | undefined {
+export function auditEventPanel(model: PanelModel): Html | undefined {
+  const { view, open, now, apiUrl } = model;
   if (!open) return undefined;
   const close = html`<a
     class="button quiet"
@@ -91,7 +88,7 @@ export function auditEventPanel({
         <a class="small" href="${aroundHref(event)}">What happened around it</a>
       </p>
       ${isCut ? cutNotice(event, apiUrl) : undefined} ${command(event)} ${redactionNotice(event)}
-      ${ifAllowed({ withheld }, "POST /policies", drafts(event))}
+      ${ifAllowed(model, "POST /policies", drafts(event))}
       <dl class="facts fields">${FIELDS.map((field) => fact(event, field, view))}</dl>
       ${rawJson(event)}
       <div id="event-proof" data-keep>${open.proof}</div>

@@ -56,6 +56,14 @@ function shown({ id, title, isDone, advice, lines, awaited }: Step, isNext: bool
 function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
   const { hasKey, hasPolicy, hasRuntimes, activeVersion } = beginning;
   const heartbeat = curlLine(heartbeatRequest(context, activeVersion));
+  const key: Step = {
+    id: "key",
+    title: "Create an API key",
+    isDone: hasKey || hasRuntimes,
+    advice: html`A runtime shows a key with each request.
+      <a href="/portal/access/keys">Create one</a>: the page then has the lines that connect a
+      runtime.`,
+  };
   return [
     {
       id: "policy",
@@ -67,18 +75,7 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
         anything${context.needsCredential ? html`. ${TOKEN_ORIGIN}` : ":"}`,
       lines: [curlLine(publishRequest(context))],
     },
-    ...(hasKey === undefined
-      ? []
-      : [
-          {
-            id: "key",
-            title: "Create an API key",
-            isDone: hasKey || hasRuntimes,
-            advice: html`A runtime shows a key with each request.
-              <a href="/portal/access/keys">Create one</a>: the page then has the lines that connect
-              a runtime.`,
-          },
-        ]),
+    ...(hasKey === undefined ? [] : [key]),
     {
       id: "runtime",
       title: "Connect a runtime",

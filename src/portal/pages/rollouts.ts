@@ -216,20 +216,10 @@ function stepsOnRecord(shown: Rollout, now: number): Html {
   const begun = stages.flatMap(({ started_at: from }, i) =>
     i === 0 || from === undefined ? [] : [{ words: html`Stage ${i + 1} began`, at: from }],
   );
-  const isOver = state !== "running";
-  const all = [
-    { words: html`<b>${by}</b> began the rollout: stage 1`, at: shown.created_at },
-    ...begun,
-    ...(isOver
-      ? [
-          {
-            words: html`<b>${last === GATE ? "A gate" : last}</b>:
-              ${stateWord(state)}${reason && `, ${reason}`}`,
-            at,
-          },
-        ]
-      : []),
-  ].reverse();
+  const first = { words: html`<b>${by}</b> began the rollout: stage 1`, at: shown.created_at };
+  const who = last === GATE ? "A gate" : last;
+  const end = { words: html`<b>${who}</b>: ${stateWord(state)}${reason && `, ${reason}`}`, at };
+  const all = [first, ...begun, ...(state === "running" ? [] : [end])].reverse();
   return stepList(
     all.map(
       (step) => html`<li>${step.words} <span class="faint">${timeAgo(step.at, now)}</span></li>`,

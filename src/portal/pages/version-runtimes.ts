@@ -5,10 +5,8 @@ import { html, type Html } from "../html.ts";
 import { badge } from "./parts.ts";
 
 /** The number of runtimes that report each version and are not offline. */
-export function runtimesOf({
-  policy_versions: reported,
-}: FleetSummary): ReadonlyMap<string, number> {
-  return new Map(reported.map(({ version, present }) => [version, present]));
+export function runtimesOf(fleet: FleetSummary): ReadonlyMap<string, number> {
+  return new Map(fleet.policy_versions.map(({ version, present }) => [version, present]));
 }
 
 /** The number of runtimes that have a version, of those that are not offline. */

@@ -87,12 +87,8 @@ export const portalRoutes = [
     replies: { 200: "text/html", 304: "text/html" },
     handle: ({ headers }, frame: PortalFrame) => {
       const { isOpen } = modeOf(frame.description);
-      return sendKeptText(
-        keptText(frame.description, `portal/api ${isOpen}`, () => apiPage(frame).html),
-        HTML_TYPE,
-        headers["if-none-match"],
-        PAGE_HEADERS,
-      );
+      const kept = keptText(frame.description, `portal/api ${isOpen}`, () => apiPage(frame).html);
+      return sendKeptText(kept, HTML_TYPE, headers["if-none-match"], PAGE_HEADERS);
     },
   }),
   pageRow(audit, audit.path, "The page that searches and follows audit events"),

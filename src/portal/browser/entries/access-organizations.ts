@@ -1,6 +1,5 @@
 import "../frame.ts";
 import type { Organization } from "../../../organizations/schema.ts";
-import { html } from "../../html.ts";
 import { textField } from "../../pages/fields.ts";
 import { organizations, type OrganizationsModel } from "../../pages/access-organizations.ts";
 import { call } from "../api.ts";
@@ -18,14 +17,13 @@ const page = keepFresh(
 );
 
 serveForm("[data-add=organization]", async (data) => {
-  const { name } = await call<Organization>("POST", "/organizations", {
-    body: {
-      name: textOf(data, "name"),
-      slug: textOf(data, "slug"),
-      admin_email: textOf(data, "admin_email"),
-      admin_password: data.get("admin_password"),
-    },
-  });
+  const body = {
+    name: textOf(data, "name"),
+    slug: textOf(data, "slug"),
+    admin_email: textOf(data, "admin_email"),
+    admin_password: data.get("admin_password"),
+  };
+  const { name } = await call<Organization>("POST", "/organizations", { body });
   toast(`${name} is created, and its admin can sign in`);
   await page.refresh();
 });
@@ -38,19 +36,18 @@ async function askToRename(id: string): Promise<void> {
   if (!organization) return toast("This organization does not exist any more");
   ask({
     title: "Rename the organization",
-    body: html`${textField({
+    body: textField({
       id: "rename",
       name: "name",
       label: "Name",
       value: organization.name,
       maxLength: 256,
       hint: "Its id stays",
-    })}`,
+    }),
     confirm: "Rename",
     async run(data) {
-      await call("PATCH", `/organizations/${encodeURIComponent(id)}`, {
-        body: { name: textOf(data, "name") },
-      });
+      const body = { name: textOf(data, "name") };
+      await call("PATCH", `/organizations/${encodeURIComponent(id)}`, { body });
       await page.refresh();
     },
   });

@@ -13,14 +13,13 @@ import { toast } from "../toast.ts";
 const page = keepFresh(users, 30_000);
 
 serveForm("[data-add=user]", async (data) => {
-  const { email } = await call<User>("POST", "/users", {
-    body: {
-      email: textOf(data, "email"),
-      name: textOf(data, "name"),
-      role: textOf(data, "role"),
-      password: data.get("password"),
-    },
-  });
+  const body = {
+    email: textOf(data, "email"),
+    name: textOf(data, "name"),
+    role: textOf(data, "role"),
+    password: data.get("password"),
+  };
+  const { email } = await call<User>("POST", "/users", { body });
   toast(`${email} can sign in`);
   await page.refresh();
 });

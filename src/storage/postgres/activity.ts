@@ -100,7 +100,9 @@ export class ActivityWriter {
                                   WHERE organization_id = $1 AND timestamp >= $2), $4)
           AND number <= (SELECT number FROM activity WHERE organization_id = $1
                           ORDER BY number DESC OFFSET $3 LIMIT 1)`,
-      ...[olderThan, KEPT_ENTRIES, Number.MAX_SAFE_INTEGER],
+      olderThan,
+      KEPT_ENTRIES,
+      Number.MAX_SAFE_INTEGER,
     );
   }
 

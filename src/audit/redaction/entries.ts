@@ -14,6 +14,54 @@ export interface Entry {
   readonly after?: RegExp | undefined;
 }
 
+/** The low five bits of a character: the same for both cases of a letter. */
+const BITS = 0x1f;
+/** The number of groups of three letters. */
+const GROUPS = 1 << 15;
+
+/** The group of three letters that ends with a character, from the group before it. */
+export function nextGroup(group: number, code: number): number {
+  return ((group << 5) | (code & BITS)) & (GROUPS - 1);
+}
+
+/** Finds the keywords that may begin with some letters. Most texts of events are read without leaving the cache of a processor. */
+export class Keywords {
+  /** A bit for each group of three letters, set if it begins a keyword. */
+  readonly #begins = new Uint8Array(GROUPS / 8);
+  /** The index of each such group. */
+  readonly #indexes = new Uint16Array(GROUPS);
+  /** By index, a bit for each letter that may follow the group. */
+  readonly #fourth: Uint32Array;
+  /** By index. */
+  readonly #entries: Entry[][] = [];
+
+  constructor(entries: readonly Entry[]) {
+    this.#fourth = new Uint32Array(entries.length);
+    for (const entry of entries) this.#add(entry);
+  }
+
+  /** The keywords that may begin with a group of three letters and the letter at `next`. */
+  from(group: number, text: string, next: number): readonly Entry[] | undefined {
+    if (((this.#begins[group >> 3] as number) & (1 << (group & 7))) === 0) return undefined;
+    const index = this.#indexes[group] as number;
+    const follows = (this.#fourth[index] as number) >>> (text.charCodeAt(next) & BITS);
+    return (follows & 1) === 0 ? undefined : this.#entries[index];
+  }
+
+  #add(entry: Entry): void {
+    const codes = Array.from(entry.keyword, (char) => char.charCodeAt(0));
+    const group = codes.slice(0, 3).reduce(nextGroup, 0);
+    const isNew = ((this.#begins[group >> 3] as number) & (1 << (group & 7))) === 0;
+    if (isNew) this.#indexes[group] = this.#entries.push([]) - 1;
+    this.#begins[group >> 3] = (this.#begins[group >> 3] as number) | (1 << (group & 7));
+    const index = this.#indexes[group] as number;
+    this.#entries[index]?.push(entry);
+    const [, , , fourth] = codes;
+    const follows = fourth === undefined ? 0xffff_ffff : 1 << (fourth & BITS);
+    this.#fourth[index] = (this.#fourth[index] as number) | follows;
+  }
+}
+
 /** Whether a keyword is at a position, in any letter case. The name of a program must be a whole word. */
 export function standsAt(text: string, { keyword, program, rule }: Entry, place: number): boolean {
   // Checked first: otherwise keywords that share a beginning would all be compared at every position.

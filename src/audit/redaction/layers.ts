@@ -31,7 +31,7 @@ const BEFORE_QUOTE = /^(?:|-\w|[\w.-]{1,100}\+?=)$/;
 /** Keeps the name of a variable apart from the text after it. */
 const SEAM = "\u200b";
 /** A character before an opening quote or after a closing one that belongs to the same word. */
-const COMES_BEFORE = /[\w$-]/;
+const COMES_BEFORE = /[\w$./-]/;
 const GOES_ON = /[\w$"'=/.@-]/;
 const QUOTES_OF_A_PART = 2_048;
 const PAUSE = 512;

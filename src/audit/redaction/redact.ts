@@ -5,7 +5,7 @@
  */
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
-import { type Entry, standsAt } from "./entries.ts";
+import { type Entry, Keywords, nextGroup, standsAt } from "./entries.ts";
 import { isLayered, withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
 import { COMMAND_PROGRAMS } from "./command-rules.ts";
@@ -20,9 +20,6 @@ import { MARK } from "./values.ts";
 type RedactedField = (typeof REDACTED_FIELDS)[number];
 type Texts = { readonly [F in RedactedField]?: unknown };
 
-/** The low five bits of a character: the same for both cases of a letter. */
-const BITS = 0x1f;
-const TABLE_BITS = 0x7fff;
 /** The characters in one part of long work: less than a millisecond even for a hostile text. */
 const PART_LENGTH = 512;
 /** Up to this length, a text is searched for a program's options before its words are read. */
@@ -51,9 +48,7 @@ type Tried = { readonly match: Match; readonly behind: number } | number | undef
 
 /** Replaces secrets by `[redacted:<rule>]`. */
 export class Redactor {
-  /** Maps each group of three letters to its index in `#entries`; 0 for groups that begin no keyword. */
-  readonly #places = new Uint16Array(TABLE_BITS + 1);
-  readonly #entries: Entry[][] = [[]];
+  readonly #keywords: Keywords;
   readonly #literals: readonly RedactionRule[];
   /** The steps of all calls of `mayApply`: keywords that were compared, and patterns that were tried. */
   steps = 0;
@@ -62,29 +57,27 @@ export class Redactor {
     rules: readonly RedactionRule[],
     programs: readonly ProgramRule[] = [...PROGRAM_RULES, ...COMMAND_PROGRAMS],
   ) {
-    this.#add({ keyword: MARK });
     this.#literals = rules.filter(({ literal }) => literal !== undefined);
-    for (const rule of rules) for (const keyword of rule.keywords) this.#add({ keyword, rule });
-    for (const program of programs) {
+    const ofRules = rules.flatMap((rule) => rule.keywords.map((keyword) => ({ keyword, rule })));
+    const ofPrograms = programs.flatMap((program) => {
       const after = program.after === undefined ? undefined : new RegExp(program.after);
-      for (const name of program.programs) this.#add({ keyword: name.padEnd(3), program, after });
-    }
+      return program.programs.map((name) => ({ keyword: name.padEnd(3), program, after }));
+    });
+    this.#keywords = new Keywords([{ keyword: MARK }, ...ofRules, ...ofPrograms]);
   }
 
   /** Whether a rule may apply to a text; false for most texts without secrets. Takes less than a millisecond. */
   mayApply(text: string): boolean {
     if (this.#literals.length * text.length > MOST_SEARCHED) return true;
     for (const { literal = "" } of this.#literals) if (text.includes(literal)) return true;
-    const places = this.#places;
     const atSigns = new AtSigns(text);
     const most = this.steps + MOST_STEPS;
     let hasKeyword = false;
     let group = 0;
     for (let at = 0; at < text.length; at++) {
-      group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
-      const index = places[group] as number;
-      if (index === 0) continue;
-      const entries = this.#entries[index] as Entry[];
+      group = nextGroup(group, text.charCodeAt(at));
+      const entries = this.#keywords.from(group, text, at + 1);
+      if (entries === undefined) continue;
       this.steps += entries.length;
       const found = this.#mayApplyAt(text, at - 2, entries, atSigns);
       if (found === true || this.steps > most) return true;
@@ -130,7 +123,7 @@ export class Redactor {
         scan.passTo(at - 2);
         pause = at + PART_LENGTH;
       }
-      group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
+      group = nextGroup(group, text.charCodeAt(at));
       if (at - 2 === literals.next) {
         const next = yield* this.#replaceLiteral(scan, literals);
         literals.passTo(next ?? at - 1);
@@ -140,9 +133,8 @@ export class Redactor {
           continue;
         }
       }
-      const index = this.#places[group] as number;
-      if (index === 0) continue;
-      const entries = this.#entries[index] as Entry[];
+      const entries = this.#keywords.from(group, text, at + 1);
+      if (entries === undefined) continue;
       const { read } = scan;
       let next = this.#try(scan, at - 2, entries, 0);
       while (typeof next === "object") {
@@ -217,15 +209,6 @@ export class Redactor {
     return found;
   }
 
-  #add(entry: Entry): void {
-    let group = 0;
-    for (const char of entry.keyword.slice(0, 3))
-      group = (group << 5) | (char.charCodeAt(0) & BITS);
-    const others = this.#places[group] as number;
-    if (others !== 0) this.#entries[others]?.push(entry);
-    else this.#places[group] = this.#entries.push([entry]) - 1;
-  }
-
   /** Tries the rules whose keyword is at a position, from one of them on. Returns a match, or the end of a secret. */
   #try(scan: Scan, place: number, entries: readonly Entry[], from: number): Tried {
     for (let i = from; i < entries.length; i++) {
@@ -243,24 +226,27 @@ export class Redactor {
 
 /** Whether a rule may find a secret at a position. If there are quotes, it may accept what is in them. */
 function mayFind(rule: RedactionRule, text: string, place: number): boolean {
-  if (!QUOTES.test(text)) return secretAt(rule, text, place) !== undefined;
   rule.pattern.lastIndex = place;
-  return rule.pattern.test(text);
+  if (!rule.pattern.test(text)) return false;
+  return QUOTES.test(text) || secretAt(rule, text, place) !== undefined;
 }
 
 /** Whether the text after a program's name may have an option with a secret, or an assignment. */
 function mayHaveOption(text: string, { program, after }: Entry, place: number): boolean {
   const { options, hasAssignments } = program as ProgramRule;
-  const isSplit = INSIDE_WORD.test(text);
-  if (after && !isSplit && !after.test(text.slice(place))) return false;
-  if (hasAssignments && text.includes("=", place)) return true;
-  for (const option in options) if (hasOption(text, option, place)) return true;
-  return (
-    (isSplit || (text.includes("-", place) && JOINED.test(text))) &&
-    Object.entries(options).some(
-      ([flag, takes]) => takes === ":" || (takes === "word" && flag.length === 2),
-    )
-  );
+  const isNamed =
+    (hasAssignments && text.includes("=", place)) ||
+    Object.keys(options).some((option) => hasOption(text, option, place)) ||
+    (mayJoin(text, place) &&
+      Object.entries(options).some(
+        ([flag, takes]) => takes === ":" || (takes === "word" && flag.length === 2),
+      ));
+  return isNamed && (!after || after.test(text.slice(place)) || INSIDE_WORD.test(text));
+}
+
+/** Whether the text may have short options that are joined, as in `-su`, or an option with quotes inside of its word. */
+function mayJoin(text: string, place: number): boolean {
+  return text.includes("-", place) && (JOINED.test(text) || INSIDE_WORD.test(text));
 }
 
 /** Whether an option stands after a position, and not inside a word, as `-p` does in `web-prod`. */

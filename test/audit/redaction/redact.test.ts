@@ -286,6 +286,7 @@ for (const text of [
   `export DB_PASSWORD''='hunter2'`,
   `vault operator "unsea"l hunter2`,
   `psql postgres://'u:hunter2'@db/x`,
+  `poetry config pypi-token."pypi" hunter2`,
 ]) {
   test(`quotes inside of a word do not hide a secret: ${text}`, () => {
     assert.doesNotMatch(redactText(text).text, /hunter2/);

@@ -287,6 +287,8 @@ for (const text of [
   `vault operator "unsea"l hunter2`,
   `psql postgres://'u:hunter2'@db/x`,
   `poetry config pypi-token."pypi" hunter2`,
+  `xfreerdp /u:ada /'p:hunter2' /v:h`,
+  `signtool sign /"p" hunter2 x.exe`,
 ]) {
   test(`quotes inside of a word do not hide a secret: ${text}`, () => {
     assert.doesNotMatch(redactText(text).text, /hunter2/);

@@ -131,16 +131,16 @@ const WATCH: Arguments = {
   flags:
     /^-[dtbegcxpw]+$|^--(?:beep|chgexit|color|differences|errexit|exec|no-title|no-wrap|precise)$|^--differences=/,
   valued: /^-n$|^--interval$/,
-  valuedFlags: /^-[dtbegcxpw]+n$/,
+  valuedFlags: /^-[tbegcxpw]+n$/,
 };
 const watchText = scriptAfter(WATCH);
 
-/** With `-x`, the words are run as they are. In `-dx`, the letter may be the value of `-d`. */
+/** With `-x`, the words are run as they are. In `-dx` and `-sx`, the letter may be the value before it. */
 function watchCommand(words: readonly Word[]): readonly Inner[] {
   const { at, isEndKnown } = optionsOf(words, WATCH);
   const options = words.slice(1, at).map(({ value }) => value);
   if (!options.some((value) => /^-[a-z]*x|^--exec$/.test(value))) return watchText(words);
-  const isSurelyRun = options.some((value) => /^-[a-ce-z]*x|^--exec$/.test(value));
+  const isSurelyRun = options.some((value) => /^-[bcegptw]*x|^--exec$/.test(value));
   const inners = innersAt(words, at, true);
   const runs = isEndKnown ? inners.slice(0, 1) : [...inners, ...again(words, at + 1)];
   return isSurelyRun ? runs : [...runs, ...watchText(words)];

@@ -162,21 +162,27 @@ const XARGS: Arguments = {
   valuedFlags: /^-[0rtxop]*[aEnPLsd]$|^--(?:arg-file|process-slot-var)$/,
 };
 
+/** The options that name the text that the input replaces: the next word, or `{}`, if they are without one. */
+const MARK = /^-[0rtxop]*[Ii]|^--replace(?:=|$)/;
+
 /** The words in which `xargs -I` puts its input count as expanded: in a script they become commands. */
 function xargsCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
   const { at, isUnclear, isEndKnown } = optionsOf(words, XARGS);
   if (at >= words.length) return innersAt(words, at, isUnclear);
   const options = words.slice(1, at).map(({ value }) => value);
-  const isMark = (value: string): boolean => /^-[0rtx]*I/.test(value);
+  const isMark = (value: string): boolean => MARK.test(value);
   const index = options.findIndex(isMark);
-  const attached = options[index]?.replace(/^-[0rtx]*I/, "");
-  const mark = attached === "" ? options[index + 1] : attached;
+  const attached = options[index]?.replace(MARK, "");
+  const next = /I$/.test(options[index] ?? "") ? words[index + 2]?.value : "{}";
+  const mark = attached === "" ? next : attached;
   // Letters could hide that the input replaces the program or its first arguments, and so could a second mark, which wins.
   const isSecond = options.slice(index + 1).some(isMark);
   const isHidden = mark !== undefined && (isSecond || !/^[^\w\s./-]+$/.test(mark));
   const own = words.slice(at).map((word) => withMark(word, mark));
   const isSure = isEndKnown && !isHidden;
   const inners = innersAt([...own, MORE], 0, isUnclear || isHidden).slice(0, isSure ? 1 : 2);
+  // Most kinds of `xargs` keep the name of the program as it is.
+  if (isHidden) inners.push({ words: [...words.slice(at), MORE], isUnclear: true });
   // With `-a` and an empty file, the program runs without more arguments, and reads the input itself.
   if (inputs.length > 0)
     inners.push(...innersAt(own, 0, isUnclear || isHidden).slice(0, isSure ? 1 : 2));

@@ -4,7 +4,6 @@ import {
   type Arguments,
   commandAfter,
   type Inner,
-  optionsOf,
   scriptOf,
   scriptsIn,
 } from "./wrapper-arguments.ts";
@@ -14,11 +13,22 @@ const VALUED_ANYHOW =
   /^-[a-zA-Z]*[aCDghpRrTtuU]$|^--(?:user|group|host|prompt|ch(?:dir|root)|close-from|command-timeout|role|type)$/;
 const SHELL_OPTION = /^-[a-zA-Z]*[is]|^--(?:lo|sh)[a-z]*$/;
 
+/** The position behind the options of a program, of which only some take the next word as their value. */
+function endOfOptions(words: readonly Word[], valued: RegExp): number {
+  let at = 1;
+  for (; words[at]?.value.startsWith("-"); at++) {
+    const value = words[at]?.value ?? "";
+    if (value === "--") return at + 1;
+    if (valued.test(value)) at++;
+  }
+  return at;
+}
+
 function commandOrShell(settings: Arguments) {
   const commandOf = commandAfter(settings);
   return (words: readonly Word[], inputs: readonly string[]): readonly Inner[] => {
     if (inputs.length === 0) return commandOf(words);
-    const { at } = optionsOf(words, { valued: VALUED_ANYHOW });
+    const at = endOfOptions(words, VALUED_ANYHOW);
     const isShell = words.slice(1, at).some(({ value }) => SHELL_OPTION.test(value));
     const readsInput = isShell && at >= words.length;
     return [...commandOf(words), ...(readsInput ? scriptsIn(inputs, true) : [])];
@@ -53,7 +63,7 @@ const chrootArguments = commandAfter({
 
 /** `chroot` runs the command below another root, or a shell, which reads its input. */
 export function chrootCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
-  const { at } = optionsOf(words, { valued: /^--[gu][a-z]*$/ });
+  const at = endOfOptions(words, /^--[gu][a-z]*$/);
   const inners = chrootArguments(words);
   return at + 1 < words.length ? inners : [...inners, ...scriptsIn(inputs, true)];
 }

@@ -42,7 +42,10 @@ const NEVER = /(?!)/;
 /** One word, whatever its variables and substitutions contain. */
 const ONE_WORD = /^"[^"@]*"$/;
 
-/** Reads the options of a program. Where they end is known if each option is: an unknown one may take a value. */
+/**
+ * Reads the options of a program. Where they end is known if each option is: an unknown one may take a value. The next
+ * word may be that value, even if it looks like an option, so behind an unknown one no option takes a value for sure.
+ */
 export function optionsOf(
   words: readonly Word[],
   { alone = NEVER, flags = NEVER, valued = NEVER, valuedFlags = NEVER }: Arguments,
@@ -60,7 +63,7 @@ export function optionsOf(
       break;
     }
     const isValued = valued.test(value);
-    if (isValued || valuedFlags.test(value)) {
+    if (!isUnclear && (isValued || valuedFlags.test(value))) {
       const own = words[++at];
       hasFlag ||= !isValued;
       if (own && isUncertain(own)) {

@@ -1,5 +1,5 @@
 /** Reads the arguments of programs that run another command. Only known options are read. */
-import { assignmentIn, isUncertain, type Word } from "./shell-command.ts";
+import { assignmentIn, beginsPlainly, isUncertain, type Word } from "./shell-command.ts";
 
 interface Certainty {
   /** Whether the program may run something else, for example because of an unknown option or an expanded variable. */
@@ -77,6 +77,17 @@ export function optionsOf(
   return { at, isUnclear: isUnclear || hasFlag, isEndKnown: !isUnclear };
 }
 
+const NUMBER_OR_FOLDER = /^[\d./]|\/$/;
+
+/** Whether a variable before some words may be an option, with or without a value, and an operand may follow it. */
+function mayFollow(operand: RegExp, next: Word | undefined, second: Word | undefined): boolean {
+  if (next === undefined) return false;
+  if (isUncertain(next) || next.value.startsWith("-")) return true;
+  return [next, second].some(
+    (word) => word && operand.test(word.value) && NUMBER_OR_FOLDER.test(word.value),
+  );
+}
+
 /** Makes the reader of a program with options, operands and assignments before the command. */
 export function commandAfter(settings: Arguments) {
   const { operands = [], assigns = false } = settings;
@@ -88,8 +99,10 @@ export function commandAfter(settings: Arguments) {
     let next = at + 1;
     for (const operand of operands) {
       const word = words[at++];
-      if (word && isUncertain(word) && ONE_WORD.test(word.raw)) isVague = true;
-      else isUnclear ||= word === undefined || isUncertain(word) || !operand.test(word.value);
+      if (word && isUncertain(word) && ONE_WORD.test(word.raw)) {
+        isVague = true;
+        isUnclear ||= !beginsPlainly(word) && mayFollow(operand, words[at], words[at + 1]);
+      } else isUnclear ||= word === undefined || isUncertain(word) || !operand.test(word.value);
     }
     const assignments: Word[] = [];
     if (assigns) {

@@ -79,6 +79,7 @@ for (const line of [
   'sudo -u "$USER" echo git push',
   "doas -s echo git push",
   'timeout "$T" echo git push',
+  'timeout "$T" ./echo git push',
   "timeout -fp 5 echo git push",
   "ionice --class=idle echo git push",
   "nice --adjustment 5 echo git push",

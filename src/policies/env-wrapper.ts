@@ -48,9 +48,12 @@ export function envCommand(words: readonly Word[]): readonly Inner[] {
     if (VALUED_BY_ENV.test(value)) at++;
     else if (!isOption && !value.includes("=")) break;
   }
-  const options = words.slice(1, optionsOf(words, ENV).at).map(({ value }) => value);
+  const { at: end } = optionsOf(words, ENV);
+  const options = words.slice(1, end).map(({ value }) => value);
   const names = options.map((value) => value.replace(/^-u|^--unset=?|^--$/, ""));
-  const isHarmless = names.every((name) => name === "" || isHarmlessName(name, true));
-  const inners = envArguments(words);
+  // Behind `--`, a single dash still means that no variables are kept.
+  const isEmptied = words[end]?.value === "-";
+  const isHarmless = !isEmptied && names.every((name) => name === "" || isHarmlessName(name, true));
+  const inners = envArguments(isEmptied ? words.filter((_, at) => at !== end) : words);
   return isHarmless ? inners : inners.map((inner) => ({ ...inner, isUnclear: true }));
 }

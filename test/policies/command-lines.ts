@@ -185,6 +185,8 @@ export const EVASIONS: readonly string[] = [
   "xargs -Ie nice -n 5 git push",
   "env --argv0 --chdir git push",
   "env --argv0 -iu git push",
+  "env -- - git push",
+  "env -u A -- - B=1 git push",
   "sudo --pro -su git push",
   "/usr/bin/time --out --output git push",
   "xargs -E x -J --arg-file git push",

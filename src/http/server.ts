@@ -10,7 +10,6 @@ import type { Duplex } from "node:stream";
 import { SECOND_MS } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
 import { Connections } from "./connections.ts";
-import { dropRest } from "./cut-off.ts";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../core/timers.ts";
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { dropBody, MOST_HEADERS } from "./request.ts";
@@ -91,12 +90,6 @@ export async function listen(
   };
   server.on("checkExpectation", begin(refuseExpectation)); // in its turn, too: thousands of them fit into 64 KiB
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    // What follows a request with `Connection: close` is ignored (RFC 9112, section 9.6), and the request is answered.
-    if (error.code === "HPE_CLOSED_CONNECTION") {
-      dropRest(socket);
-      socket.pause(); // a flood behind it would take time to read
-      return;
-    }
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(latest.get(socket))) {
       socket.destroy();
       return;

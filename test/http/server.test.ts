@@ -318,21 +318,6 @@ test("invalid bytes after a request never produce a response that looks like its
   assert.equal(connection.rest, "");
 });
 
-test("what follows a request with Connection: close is ignored, and the request is answered", async (t) => {
-  const settles: Settle[] = [];
-  const { open, requests } = await serve(t, [...rows, slowRow(settles)]);
-  const connection = open();
-  connection.send("GET /slow HTTP/1.1", "Host: a", "Connection: close", "", "");
-  connection.send("GET /alive HTTP/1.1", "Host: a", "", "");
-  await until(() => settles.length === 1);
-  connection.send("noise", "", "");
-  settles[0]?.(null, { slow: true });
-  assert.equal((await connection.next()).body, '{"slow":true}');
-  await connection.ended();
-  assert.equal(connection.rest, "");
-  assert.equal(requests.length, 1);
-});
-
 test("closing answers the requests in flight, and accepts no new ones", async (t) => {
   const settles: Settle[] = [];
   const { open, port, close } = await serve(t, [...rows, slowRow(settles)]);

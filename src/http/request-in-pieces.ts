@@ -1,4 +1,5 @@
 import { IncomingMessage } from "node:http";
+import { networkOf } from "../core/address.ts";
 import { onQuietTurn } from "../core/arrivals.ts";
 import { ChunkBudget } from "./chunk-budget.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
@@ -34,6 +35,7 @@ export class RequestInPieces extends IncomingMessage {
   /** The pieces since the body was last held, and their bytes. */
   #pieces = 0;
   #bytes = 0;
+  #peer: string | undefined;
   #isHeld = false;
   #isRead = false;
   #isRefused = false;
@@ -49,8 +51,10 @@ export class RequestInPieces extends IncomingMessage {
     }
     if (this.#isInChunks) {
       const isSmall = piece.length < SMALL_PIECE_BYTES;
-      const isBusy = !budget.take(isSmall) && this.#isHeld;
       if (isSmall) this.#small++;
+      // The first ones of a body are not refused: counted over time, they would have the bodies of others refused.
+      const counts = isSmall && this.#small > PIECES_AT_ONCE;
+      const isBusy = !budget.take(counts ? this.#network : undefined) && this.#isHeld;
       if (this.#small > MOST_SMALL_PIECES) return this.#refuse(SMALL_PIECES);
       if (isBusy) return this.#refuse(BUSY_WITH_PIECES);
     }
@@ -78,6 +82,11 @@ export class RequestInPieces extends IncomingMessage {
   /** The pieces of a body with a length are what the network delivers, up to 64 KiB each. */
   get #isInChunks(): boolean {
     return this.headers["transfer-encoding"] !== undefined;
+  }
+
+  /** The network of the peer. Found once, since that of an IPv6 address takes longer than a chunk. */
+  get #network(): string {
+    return (this.#peer ??= networkOf(this.socket.remoteAddress ?? ""));
   }
 
   #refuse(code: string): false {

@@ -3,36 +3,32 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { ChunkBudget } from "../../src/http/chunk-budget.ts";
 
-function taken(budget: ChunkBudget, isSmall: boolean): number {
-  let count = 0;
-  while (budget.take(isSmall)) count++;
-  return count;
+/** The small chunks that a network may have until one is refused. */
+async function takenBy(budget: ChunkBudget, network: string): Promise<number> {
+  for (let all = 0; ; await turn()) {
+    for (let n = 0; n < 8_192; n++) if (!budget.take(network)) return all + n;
+    all += 8_192;
+  }
 }
 
 test("a turn of the event loop has 16,384 chunks of any size", async () => {
   const budget = new ChunkBudget(() => 0);
-  assert.equal(taken(budget, false), 16_384);
-  assert.equal(budget.take(true), false);
+  for (let n = 0; n < 16_384; n++) assert.equal(budget.take(n % 2 ? "a" : undefined), true);
+  assert.equal(budget.take(), false);
+  assert.equal(budget.take("b"), false);
   await turn();
-  assert.equal(taken(budget, true), 16_384);
+  assert.equal(budget.take(), true);
+  assert.equal(budget.take("b"), true);
 });
 
-test("65,536 small chunks come in a row, and each millisecond allows 32 more", async () => {
+test("a second has 32,768 small chunks, and more for a network that had fewer than 2,048", async () => {
   let now = 1_000;
   const budget = new ChunkBudget(() => now);
-  const takenInTurns = async (): Promise<number> => {
-    let all = 0;
-    for (;;) {
-      await turn();
-      const count = taken(budget, true);
-      if (count === 0) return all;
-      all += count;
-    }
-  };
-  assert.equal(await takenInTurns(), 65_536);
-  assert.equal(budget.take(false), true);
-  now += 10;
-  assert.equal(await takenInTurns(), 320);
-  now += 60_000;
-  assert.equal(await takenInTurns(), 65_536);
+  assert.equal(await takenBy(budget, "greedy"), 32_768);
+  assert.equal(budget.take("greedy"), false);
+  assert.equal(budget.take(), true); // a larger chunk
+  assert.equal(await takenBy(budget, "other"), 2_048);
+  now += 1_000;
+  await turn();
+  assert.equal(await takenBy(budget, "other"), 32_768);
 });

@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import { connectionArrived } from "../../src/core/arrivals.ts";
 import { reply } from "../../src/http/reply.ts";
 import {
+  BUSY_WITH_PIECES,
   MOST_SMALL_PIECES,
   RequestInPieces,
   SMALL_PIECE_BYTES,
@@ -183,4 +184,25 @@ test("no body is read on while connections arrive, for eight turns at most", asy
     turns++;
   }
   assert.equal(turns, 8);
+});
+
+test("a body with a few small chunks is not refused for the many of others", async () => {
+  const begin = (): RequestInPieces => {
+    const request = new RequestInPieces(new Socket());
+    request.headers = { "transfer-encoding": "chunked" };
+    request.socket.on("error", (error: NodeJS.ErrnoException) => faults.push(error.code));
+    return request;
+  };
+  const faults: unknown[] = [];
+  while (faults.length === 0) {
+    await turn(); // which has only 16,384 chunks
+    const other = begin();
+    for (let i = 0; i < MOST_SMALL_PIECES && faults.length === 0; i++) {
+      other.push(Buffer.from(" "));
+    }
+  }
+  const body = begin(); // in the same turn, so that no more small chunks are allowed
+  for (let i = 0; i < 64; i++) body.push(Buffer.alloc(SMALL_PIECE_BYTES)); // then its rest waits
+  body.push(Buffer.from("]}"));
+  assert.deepEqual(faults, [BUSY_WITH_PIECES]);
 });

@@ -99,7 +99,8 @@ export async function listen(
     // For the record of a request with an invalid body. At the end of the stream the client has
     // disconnected.
     if (response && error.code !== "HPE_INVALID_EOF_STATE") [response.statusCode] = fault;
-    const refusal = rawErrorResponse(...fault, requestIds());
+    const later = error.code === BUSY_WITH_PIECES ? ["Retry-After", "1"] : [];
+    const refusal = rawErrorResponse(...fault, requestIds(), later);
     socket.end(refusal, () => socket.destroy());
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {

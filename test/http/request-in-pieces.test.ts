@@ -119,8 +119,10 @@ test("a body that is refused beside many others in chunks can be sent again", as
   const answers = await Promise.all(connections.map((connection) => connection.next()));
   const statuses = new Set(answers.map(({ status }) => status));
   assert.deepEqual([...statuses].sort(), [200, 503]);
-  for (const { status, body: text } of answers) {
-    if (status === 503) assert.match(text, /at once: send it again later, or in larger chunks/);
+  for (const { status, headers, body: text } of answers) {
+    if (status !== 503) continue;
+    assert.match(text, /at once: send it again later, or in larger chunks/);
+    assert.equal(headers.get("retry-after"), "1");
   }
   const again = open();
   again.send(body);

@@ -2,8 +2,8 @@
 import type { ProgramRule } from "./programs.ts";
 import type { RedactionRule } from "./shapes.ts";
 
-/** The end of a program's name: `.exe` is not part of it, and quotes may be around it in a list. */
-const NAME_ENDS = /(?:\.exe)?(?:\s|["']\s{0,4},)/iy;
+/** The end of a program's name: `.exe` is not part of it, and quotes may be around it, as in a list. */
+const NAME_ENDS = /(?:\.exe)?(?:\s|["'](?:[ \t]|\s{0,4},))/iy;
 
 /** A keyword and its rule. The keyword with no rule is the mark of redacted secrets, which are skipped. */
 export interface Entry {

@@ -145,11 +145,22 @@ export class Scan {
   /** Finds the secrets in the options of a program whose name begins at `place` and ends at `behind`. */
   readProgram(rule: ProgramRule, place: number, behind: number): void {
     const reading = this.#readings.get(rule) ?? { id: rule.id, end: 0, secrets: [], next: 0 };
-    if (place < reading.end || this.#isRewritten(place)) return;
+    const quotesEnd = this.#endOfQuotedName(place, behind);
+    if (place < reading.end || (quotesEnd === undefined && this.#isRewritten(place))) return;
     this.passTo(place);
-    const { secrets, end } = secretsOfProgram(this.text, behind, rule, this.#quotes);
-    this.read += end - behind;
+    const from = quotesEnd === undefined ? behind : quotesEnd + 1;
+    const { secrets, end } = secretsOfProgram(this.text, from, rule, this.#quotes);
+    this.read += end - from;
     this.#readings.set(rule, { id: rule.id, end, secrets, next: 0 });
+  }
+
+  /** The end of the quotes around a program's name or path; `undefined` if they are around more, or if it is in a list. */
+  #endOfQuotedName(place: number, behind: number): number | undefined {
+    const { open = 0, close = Infinity } = this.#quotes.around(place) ?? {};
+    const { text } = this;
+    if (close > behind + 4 || !/^(?:\.exe)?["'][ \t](?!\s*,)/i.test(text.slice(behind, close + 8)))
+      return undefined;
+    return open === place - 1 || /[\\/]/.test(text[place - 1] ?? "") ? close + 1 : undefined;
   }
 
   /** Replaces the secrets before a position that were found earlier. No secret that is found later begins before it. */

@@ -261,6 +261,28 @@ test("a dash inside of a word does not begin an option", () => {
   }
 });
 
+for (const text of [
+  `"mysql" -u root -phunter2 db`,
+  String.raw`& "C:\Program Files\MySQL\bin\mysql.exe" -u root -phunter2`,
+  `"/usr/bin/docker" login -u ada -p hunter2 reg`,
+  `'curl' -u ada:hunter2 https://example.com`,
+  `"mysql.exe" "-phunter2"`,
+]) {
+  test(`a program in quotes has options: ${text}`, () => {
+    assert.doesNotMatch(redactText(text).text, /hunter2/);
+  });
+}
+
+for (const text of [
+  `git commit -m "update mysql" -phunter2`,
+  `gh pr create --title "Fix curl" -b "x=hunter2"`,
+  `echo "mysql"\n-phunter2`,
+]) {
+  test(`a quoted text that ends in a program's name is none: ${text}`, () => {
+    assert.equal(redactText(text).text, text);
+  });
+}
+
 test("texts that only look like secrets are not redacted in parts", () => {
   const redactor = new Redactor(REDACTION_RULES);
   for (const text of [

@@ -39,6 +39,8 @@ const LAYERED_LENGTH = 16_384;
 const MOST_ROUNDS = 3;
 const JOINED = /(?<![\w-])-[A-Za-z]{2,8}(?![\w-])/;
 const IN_WORD = /[\w-]/;
+/** A text with more words that contain an option is read in full. */
+const MOST_IN_WORDS = 16;
 const QUOTES = /["'\\]/;
 /** Quotes or a backslash in a word, which the shell removes: `-"p"` is `-p`. */
 const INSIDE_WORD = /[\w-][$"'\\]+\w/;
@@ -249,11 +251,13 @@ function mayJoin(text: string, place: number): boolean {
   return text.includes("-", place) && (JOINED.test(text) || INSIDE_WORD.test(text));
 }
 
-/** Whether an option stands after a position, and not inside a word, as `-p` does in `web-prod`. */
+/** Whether an option may stand after a position, and not inside a word, as `-p` does in the first words like `web-prod`. */
 function hasOption(text: string, option: string, place: number): boolean {
   let at = text.indexOf(option, place);
-  while (at > 0 && option.startsWith("-") && IN_WORD.test(text[at - 1] ?? ""))
+  for (let left = MOST_IN_WORDS; left > 0 && at > 0 && option.startsWith("-"); left--) {
+    if (!IN_WORD.test(text[at - 1] ?? "")) break;
     at = text.indexOf(option, at + 1);
+  }
   return at !== -1;
 }
 

@@ -182,7 +182,9 @@ function xargsCommand(words: readonly Word[], inputs: readonly string[]): readon
   const isSure = isEndKnown && !isHidden;
   const inners = innersAt([...own, MORE], 0, isUnclear || isHidden).slice(0, isSure ? 1 : 2);
   // Most kinds of `xargs` keep the name of the program as it is.
-  if (isHidden) inners.push({ words: [...words.slice(at), MORE], isUnclear: true });
+  if (isHidden) {
+    inners.push(...innersAt([...words.slice(at), MORE], 0, true).slice(0, isEndKnown ? 1 : 2));
+  }
   // With `-a` and an empty file, the program runs without more arguments, and reads the input itself.
   if (inputs.length > 0)
     inners.push(...innersAt(own, 0, isUnclear || isHidden).slice(0, isSure ? 1 : 2));

@@ -41,6 +41,8 @@ export interface Arguments {
 const NEVER = /(?!)/;
 /** One word, whatever its variables and substitutions contain. */
 const ONE_WORD = /^"[^"@]*"$/;
+/** One assignment, whatever its variables and substitutions contain. */
+const ONE_ASSIGNMENT = /^(?:[A-Za-z_]\w*="|"[A-Za-z_]\w*=)[^"@]*"$/;
 
 /**
  * Reads the options of a program. Where they end is known if each option is: an unknown one may take a value. The next
@@ -109,7 +111,8 @@ export function commandAfter(settings: Arguments) {
       // `env` takes every word with `=`. An unquoted variable could become several words.
       for (; words[at]?.value.includes("="); at++) {
         const word = words[at] as Word;
-        isUnclear ||= isUncertain(word) || assignmentIn(word.value) === undefined;
+        if (isUncertain(word) && ONE_ASSIGNMENT.test(word.raw)) isVague = true;
+        else isUnclear ||= isUncertain(word) || assignmentIn(word.value) === undefined;
         assignments.push(word);
       }
       // `sudo` reads options behind assignments too.

@@ -77,6 +77,8 @@ for (const line of [
   "sudo -siu ada -D /x echo git push",
   "sudo --preserve-env=A,B --chdir=/x echo git push",
   'sudo -u "$USER" echo git push',
+  'sudo -E env PATH="$PATH" echo git push',
+  'sudo "A=$A" B="x y$(id)" echo git push',
   "doas -s echo git push",
   'timeout "$T" echo git push',
   'timeout "$T" ./echo git push',

@@ -2,10 +2,11 @@ import { SECOND_MS, type Stopwatch } from "../core/clock.ts";
 import { setImmediate, systemStopwatch } from "../core/timers.ts";
 
 /** The chunks of all bodies in one turn of the event loop: about 28 ms, since Node makes a buffer of each. */
-const MOST_OF_A_TURN = 16_384;
-/** The small chunks of all bodies in a second, and those that each network has in any case: as many as one body may have. */
-const MOST_SMALL = 32_768;
-const MOST_SMALL_OF_NETWORK = 2_048;
+export const MOST_OF_A_TURN = 16_384;
+/** The small chunks of all bodies in a second. */
+export const MOST_SMALL = 32_768;
+/** The small chunks that each network has in any case: as many as one body may have. */
+export const MOST_SMALL_OF_NETWORK = 2_048;
 
 /**
  * Counts the chunks of all bodies. What Node has read of a connection already, up to 64 KiB, cannot wait: 600 connections

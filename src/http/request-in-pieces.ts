@@ -15,7 +15,7 @@ export const SMALL_PIECES = "ERR_SMALL_PIECES";
 export const BUSY_WITH_PIECES = "ERR_BUSY_WITH_PIECES";
 
 /** After this number of pieces of a body, the rest waits for a later turn of the event loop. */
-const PIECES_AT_ONCE = 64;
+export const PIECES_AT_ONCE = 64;
 /** The same for its bytes. The usual batches of runtimes are smaller. */
 const BYTES_AT_ONCE = 128 * 1024;
 /** The bodies that go on in one turn: each may have a millisecond of pieces. */

@@ -21,6 +21,7 @@ import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
 import { CONTAINER_BYTES } from "../../src/http/body-cost.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
+import * as chunks from "../../src/http/chunk-budget.ts";
 import { MOST_LIST_CHARACTERS } from "../../src/http/field-length.ts";
 import {
   MAX_WAITING_HEADERS,
@@ -29,6 +30,7 @@ import {
   MAX_WAITING_SIZE,
 } from "../../src/http/pipeline.ts";
 import { LINES_A_MINUTE } from "../../src/http/request-log.ts";
+import * as pieces from "../../src/http/request-in-pieces.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
 import { STALLED_MS } from "../../src/http/respond.ts";
 import { LIMITS } from "../../src/http/server.ts";
@@ -80,6 +82,9 @@ const said = [
   `labels of an organization's runtimes, together, with 32 characters more for each pair, and over files their names and other texts of more than ${FREE_LENGTH} characters; of reports through \`/api/public\` under \`REQUIRE_AUTH=true\` | ${MOST_LABEL_LENGTH / MIB} Mi characters; ${PUBLIC_MOST_LABEL_LENGTH / MIB} Mi | 429 |`,
   `| request line and headers; headers; trailers | ${LIMITS.maxHeaderSize / KIB} KiB, within ${seconds(LIMITS.headersTimeout)} s; ${MOST_HEADERS}; ${MOST_HEADERS} |`,
   `| \`Accept\`; \`Accept-Encoding\` | ${grouped(MOST_LIST_CHARACTERS)} characters each |`,
+  `| chunks of under ${pieces.SMALL_PIECE_BYTES} bytes (\`Transfer-Encoding: chunked\`) in a body | ${grouped(pieces.MOST_SMALL_PIECES)} |`,
+  `| chunks of all bodies that arrive in one turn of the event loop | ${grouped(chunks.MOST_OF_A_TURN)} | 503 for bodies with over ${pieces.PIECES_AT_ONCE} of them,`,
+  `| chunks of under ${pieces.SMALL_PIECE_BYTES} bytes beyond the first ${pieces.PIECES_AT_ONCE} of a body: of all bodies; of those of an address or IPv6 /64 | ${grouped(chunks.MOST_SMALL)} a second; ${grouped(chunks.MOST_SMALL_OF_NETWORK)} in any case |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,

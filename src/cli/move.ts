@@ -4,7 +4,7 @@ import { SECOND_MS } from "../core/clock.ts";
 import { createLog } from "../core/log.ts";
 import { printable } from "../core/printable.ts";
 import { quantity } from "../core/quantity.ts";
-import { systemStopwatch } from "../core/timers.ts";
+import { pause, systemStopwatch } from "../core/timers.ts";
 import type { Engine } from "../engine.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { Layout } from "../storage/layout.ts";
@@ -17,6 +17,10 @@ import { requireDataDirectory } from "./require-data-directory.ts";
 import { digestOf } from "./move/summary.ts";
 import { move, type Moved, type Progress } from "./move/move.ts";
 import { locationOf, renamed, type StorageLocation } from "./storage-location.ts";
+
+/** How often other processes are looked for, and the time in between. */
+const OTHERS_ASKED = 30;
+const OTHERS_PAUSE_MS = 100;
 
 export const moveCommand: CliCommand = {
   name: "move",
@@ -82,13 +86,22 @@ async function open(
       throw renamed(error, option);
     },
   );
-  const others = isDatabase ? await engine.move?.others() : 0;
-  if (!others) return engine;
+  const others = isDatabase ? await othersOn(engine) : 0;
+  if (others === 0) return engine;
   await engine.close();
   const processes = others === 1 ? "another process" : `${others} other processes`;
   throw new Error(
     `${option}: the database is in use by ${processes} of Signalbox: stop every server`,
   );
+}
+
+/** The other processes that use the database. One that has just ended is seen for a moment more. */
+async function othersOn(engine: Engine): Promise<number> {
+  for (let left = OTHERS_ASKED; ; left--) {
+    const others = (await engine.move?.others()) ?? 0;
+    if (others === 0 || left === 1) return others;
+    await pause(OTHERS_PAUSE_MS);
+  }
 }
 
 /** Prints the progress, at most once a second. */

@@ -113,3 +113,18 @@ test("anonymous events take no room from those of the same organization's keys",
   while (!isAnswered) await Promise.race([answer(), all]);
   assert.ok(refused > 0 && refused < 40, `${refused}`);
 });
+
+test("few events share one transaction, and many are sent in two at a time", async () => {
+  const { commit, groups, answer } = open();
+  const few = Array.from({ length: 64 }, () => append(commit, "few", 1));
+  while (commit.figures.pending < 64) await setImmediate();
+  await answer();
+  await answer();
+  await Promise.all(few);
+  assert.deepEqual(groups, [{ few: 1 }, { few: 63 }]);
+  const many = Array.from({ length: 2 }, () => append(commit, "many", 100));
+  while (groups.length < 4) await setImmediate(); // neither of them is answered
+  await answer();
+  await answer();
+  await Promise.all(many);
+});

@@ -1,7 +1,7 @@
 /**
- * Stores events in groups: events that arrive while two transactions are under way go into the next one together.
- * So thousands of requests share one round trip, one lock of the organization and one sync. Clients take turns,
- * so the events of one do not wait for all that another has sent.
+ * Stores events in groups: events that arrive while transactions are under way go into the next one together. So
+ * thousands of requests share one round trip, one lock of the organization and one sync. Clients take turns, so the
+ * events of one do not wait for all that another has sent.
  */
 import { answerAllowance, longAnswer } from "../../../audit/long-answer.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
@@ -21,6 +21,8 @@ import { type Place, tooMany, WaitingEvents } from "./waiting-events.ts";
 
 /** Two transactions: while the database commits one, it already reads the next. */
 const MOST_UNDER_WAY = 2;
+/** While fewer events than this are to be stored, one: a transaction itself costs the database as much as twenty events. */
+const FEW_EVENTS = 100;
 /** The limits of one group. */
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
@@ -135,7 +137,8 @@ export class GroupCommit {
   }
 
   #send(): void {
-    while (this.#underWay < MOST_UNDER_WAY && !this.#waiting.isEmpty) {
+    const most = this.#counts.pending < FEW_EVENTS ? 1 : MOST_UNDER_WAY;
+    while (this.#underWay < most && !this.#waiting.isEmpty) {
       const group = this.#nextGroup();
       if (group.length === 0) return;
       const keys = group.flatMap(({ events }) => events.flatMap(({ key }) => key ?? []));

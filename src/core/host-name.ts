@@ -2,7 +2,10 @@
 import { isIPv4 } from "node:net";
 import { canonicalAddress } from "./address.ts";
 
-/** The most characters of a host name with its port, and of an origin: a name in the DNS has at most 253 (RFC 1035 §2.3.4). */
+/**
+ * The most characters of a host name with its port, and of an origin: a name in the DNS has at most 253 (RFC 1035
+ * §2.3.4).
+ */
 export const MOST_OF_A_HOST = 300;
 
 const HOST_AND_PORT = /^(?:\[([\da-f:.%]+)\]|([^\s:/?#@[\]]+))(?::\d{1,5})?$/;

@@ -39,7 +39,10 @@ export function spool(
   if (append(path, event) > HALF_SPOOL_BYTES) replaceOlder(directory, path, dropped);
 }
 
-/** Makes the full file the older one. A second process that did so at the same time would drop it, with one event in its place. */
+/**
+ * Makes the full file the older one. A second process that did so at the same time would drop it, with one event in
+ * its place.
+ */
 function replaceOlder(
   directory: string,
   path: string,

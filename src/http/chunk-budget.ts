@@ -11,8 +11,9 @@ export const MOST_SMALL_OF_NETWORK = 2_048;
 /**
  * Counts the chunks of all bodies. What Node has read of a connection already, up to 64 KiB, cannot wait: 600 connections
  * that sent 2,000 small chunks each at once held up all others for five seconds. And Node accepts one connection in a turn,
- * also one that its client has closed, with all that it sent. So small chunks are counted by the second, too: 50 connections at
- * a time that sent 2,000 each and closed, 5 MB a second together, held up new connections for fifteen seconds.
+ * also one that its client has closed, with all that it sent. So small chunks are counted by the second, too: 50
+ * connections at a time that sent 2,000 each and closed, 5 MB a second together, held up new connections for fifteen
+ * seconds.
  */
 export class ChunkBudget {
   readonly #now: Stopwatch;

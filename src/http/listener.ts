@@ -22,7 +22,10 @@ import { ClientGone } from "./waiting-client.ts";
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 
 const NOT_RECORDED = (): void => {};
-/** One for all: a connection that is cut may have 64 waiting requests, and a stack trace of each takes longer than the rest. */
+/**
+ * One for all: a connection that is cut may have 64 waiting requests, and a stack trace of each takes longer than the
+ * rest.
+ */
 const GONE_BEFORE_ITS_TURN = new ClientGone("The client left before its turn");
 /** A longer path is not read for a client that has left; the paths of routes with their parameters are shorter. */
 const PATH_OF_A_ROUTE = 1_024;

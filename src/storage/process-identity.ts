@@ -26,8 +26,8 @@ export async function ownIdentity(): Promise<ProcessIdentity> {
 
 /**
  * Whether a process of this host is still running; `undefined` for one of another PID namespace, or where this
- * process cannot read its own: the number may be another process here. In doubt the answer is true: a lock that is kept too long is a nuisance, but a lock that is
- * taken over too early costs data.
+ * process cannot read its own: the number may be another process here. In doubt the answer is true: a lock that is
+ * kept too long is a nuisance, but a lock that is taken over too early costs data.
  */
 export async function isAlive(
   owner: ProcessIdentity,

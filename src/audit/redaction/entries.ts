@@ -24,7 +24,10 @@ export function nextGroup(group: number, code: number): number {
   return ((group << 5) | (code & BITS)) & (GROUPS - 1);
 }
 
-/** Finds the keywords that may begin with some letters. Most texts of events are read without leaving the cache of a processor. */
+/**
+ * Finds the keywords that may begin with some letters. Most texts of events are read without leaving the cache of a
+ * processor.
+ */
 export class Keywords {
   /** A bit for each group of three letters, set if it begins a keyword. */
   readonly #begins = new Uint8Array(GROUPS / 8);

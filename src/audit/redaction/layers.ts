@@ -18,7 +18,10 @@ const ENDS_WORD = /[\s;|&()<>]/;
 const BARE = /[^\s;|&()<>"'\\]{1,4096}/y;
 /** A backslash that a shell removes from a text in double quotes, and from one in `$'…'`. */
 const ESCAPES = { '"': /\\["\\$\x60\n]/g, "$'": /\\["'\\?]/g } as const;
-/** A class of characters in a regular expression, or an interpolation of `jq`. Without its backslash it would look like a value. Behind a letter it may be one. */
+/**
+ * A class of characters in a regular expression, or an interpolation of `jq`. Without its backslash it would look like
+ * a value. Behind a letter it may be one.
+ */
 const CLASS = /(?<!(?<!\\)\w)\\(?:[wWsSdD][+*{]|K[\\[(.]|\(\.)/y;
 /** Text that means the same without quotes. */
 const UNQUOTED = /^[\w@%+=:,./~^*?!{}[\]$\u200b-]+$/;

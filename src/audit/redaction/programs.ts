@@ -2,8 +2,8 @@
 
 /**
  * The place of an option's secret: the next word or the rest of the same word (`word`), only the next word (`next`),
- * only the rest (`rest`), the first or second word after the next one (`second`, `third`), the word after a name such as `DB_URL` (`named`), or the
- * part of the value after a separator, as in `ada:hunter2`.
+ * only the rest (`rest`), the first or second word after the next one (`second`, `third`), the word after a name such
+ * as `DB_URL` (`named`), or the part of the value after a separator, as in `ada:hunter2`.
  */
 export type Takes = "word" | "next" | "rest" | "second" | "third" | "named" | ":" | "%" | "," | "=";
 

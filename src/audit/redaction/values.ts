@@ -4,7 +4,10 @@ export const MARK = "[redacted:";
 
 const MASKED =
   /^(?:[*\u2022x.\u2026_-]{1,64}\/?|%[sdv]|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
-/** The pattern of a value in a regular expression or `sed`, and an interpolation of `jq`. A password may begin as `[k9]+` does. */
+/**
+ * The pattern of a value in a regular expression or `sed`, and an interpolation of `jq`. A password may begin as
+ * `[k9]+` does.
+ */
 const SEARCHED =
   /^(?:(?:\\?\(|\\K){0,2}(?:(?:\.|\\[wWsSdD]|\[[^\]]{0,40}(?:\w-\w|\\\w)[^\]]{0,40}\])(?:[*+]|\{\d)|\[\^)|\\\([.$]|\/\/[gpI\d]{0,3}$)/;
 /** The name of a secret in place of it, as usage texts write it in capitals, and code as a variable. */

@@ -43,7 +43,10 @@ export interface Staging {
 /** The acknowledged bytes of the open logs, by path. */
 export type Committed = () => ReadonlyMap<string, number>;
 
-/** Links the files of a data directory. The caller holds its lock. Throws for an entry that is neither a file nor a directory. */
+/**
+ * Links the files of a data directory. The caller holds its lock. Throws for an entry that is neither a file nor a
+ * directory.
+ */
 export async function stageFiles(
   files: FileOperations,
   layout: Layout,

@@ -221,8 +221,8 @@ const upsert = (condition: string): string => `
 
 const UPSERT = upsert("");
 /**
- * Writes the reports only if all of the runtimes are known and no labels grow, so that no quota applies. A crash of the database may lose such reports, since
- * runtimes repeat them.
+ * Writes the reports only if all of the runtimes are known and no labels grow, so that no quota applies. A crash of
+ * the database may lose such reports, since runtimes repeat them.
  */
 const UPSERT_KNOWN = upsert(
   `AND (SELECT count(*) FROM unnest($4::text[], $13::integer[]) AS given (name, label_length)

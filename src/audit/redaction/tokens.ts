@@ -1,4 +1,5 @@
 /** Tokens of services that are recognised by their prefix. */
+import { SERVICE_RULES } from "./services.ts";
 import { type RedactionRule, sample as x, token } from "./shapes.ts";
 
 const HEX = "0a1b2c3d4e5f";
@@ -203,72 +204,5 @@ export const TOKEN_RULES: readonly RedactionRule[] = [
     [`ATATT3${x(180)}`],
     ["ATBB"],
   ),
-  ...SERVICES(),
+  ...SERVICE_RULES,
 ];
-
-/** Services whose tokens are a prefix and letters, digits, `_` and `-`: the least number of these, then the prefixes. */
-function SERVICES(): RedactionRule[] {
-  const services: Readonly<Record<string, readonly [number, ...string[]]>> = {
-    adafruit: [28, "aio_"],
-    age: [50, "AGE-SECRET-KEY-1"],
-    artifactory: [60, "AKCp", "cmVmdGtu"],
-    brevo: [60, "xkeysib-", "xsmtpsib-"],
-    buildkite: [30, "bkua_", "bkct_"],
-    circleci: [30, "CCIPAT_", "CCIPRJ_"],
-    clojars: [50, "CLOJARS_"],
-    contentful: [40, "CFPAT-"],
-    doppler: [40, "dp.pt.", "dp.st.", "dp.ct.", "dp.sa."],
-    dynatrace: [20, "dt0c01.", "dt0s01."],
-    easypost: [50, "EZAK", "EZTK"],
-    figma: [36, "figd_", "figo_"],
-    fly: [40, "fo1_", "fm1r_", "fm2_"],
-    flutterwave: [20, "FLWSECK-", "FLWSECK_TEST-"],
-    grafana: [32, "glc_", "glsa_"],
-    groq: [40, "gsk_"],
-    heroku: [30, "HRKU-"],
-    langsmith: [40, "lsv2_pt_", "lsv2_sk_"],
-    linear: [32, "lin_api_", "lin_oauth_"],
-    mapbox: [60, "sk.eyJ"],
-    netlify: [36, "nfp_", "nfc_"],
-    "new-relic": [24, "NRAK-", "NRII-", "NRJS-", "NRRA-"],
-    notion: [40, "ntn_"],
-    "npm-granular": [36, "npms_"],
-    nuget: [43, "oy2"],
-    nvidia: [50, "nvapi-"],
-    onepassword: [100, "ops_eyJ"],
-    perplexity: [40, "pplx-"],
-    pinecone: [40, "pcsk_"],
-    planetscale: [32, "pscale_tkn_", "pscale_pw_", "pscale_oauth_"],
-    posthog: [36, "phx_", "phs_"],
-    postman: [50, "PMAK-"],
-    prefect: [36, "pnu_", "pnb_"],
-    pulumi: [40, "pul-"],
-    razorpay: [14, "rzp_live_"],
-    render: [20, "rnd_"],
-    replicate: [36, "r8_"],
-    rubygems: [40, "rubygems_"],
-    sentry: [40, "sntrys_", "sntryu_"],
-    sonar: [40, "sqp_", "squ_", "sqa_"],
-    sourcegraph: [40, "sgp_", "slk_"],
-    square: [22, "sq0atp-", "sq0csp-", "sq0idp-"],
-    supabase: [22, "sbp_", "sb_secret_"],
-    tailscale: [16, "tskey-"],
-    typeform: [40, "tfp_"],
-    vercel: [24, "vcp_", "vck_", "vci_", "vca_"],
-    xai: [60, "xai-"],
-  };
-  return Object.entries(services).map(([id, [least, ...prefixes]]) =>
-    token(
-      id,
-      prefixes.map((prefix) => prefix.toLowerCase()),
-      prefixes
-        .map(
-          (prefix) =>
-            `${prefix.replaceAll(".", "\\.")}(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_.=-]{${least},}`,
-        )
-        .join("|"),
-      prefixes.map((prefix) => prefix + x(least)),
-      prefixes.map((prefix) => prefix + x(least - 1)),
-    ),
-  );
-}

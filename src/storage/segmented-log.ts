@@ -14,13 +14,15 @@ import { listDirectory, makeDurableDirectory } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
 import type { Appended } from "./log-block.ts";
 import { LogFile, type TornTail } from "./log-file.ts";
-import { readLines, readManyLines, type TakeLines } from "./log-lines.ts";
+import { ENDS, readLines, readManyLines, type TakeLines } from "./log-lines.ts";
 import type { ReadFiles } from "./read-files.ts";
 import { SegmentReader, type Slice } from "./segment-reader.ts";
 import { syncDirectory } from "./snapshot.ts";
 
 /** The share of the full size from which a segment is large when the log is closed. */
 const MUCH = 1 / 8;
+/** The bytes of one read for the time of a segment's first line. */
+const FIRST_BYTES = 16 << 10;
 const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
 
 export interface SegmentedLogOptions {
@@ -133,6 +135,13 @@ export class SegmentedLog {
     this.#log.append(text, durability, done);
   }
 
+  /** Begins a new segment, which `isFull` must demand, without waiting for an append: with an empty line. */
+  roll(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#log.append(ENDS, "sync", (error) => (error ? reject(error as Error) : resolve()));
+    });
+  }
+
   readManyLines(segment: number, take: TakeLines): Promise<void> {
     return readManyLines(this.#options.files, this.path(segment), take);
   }
@@ -186,14 +195,16 @@ export async function listSegments(files: FileOperations, directory: string): Pr
   });
 }
 
-async function timeOfFirst(
-  options: SegmentedLogOptions,
+/** The time of the first line of a segment that has one, in milliseconds. */
+export async function timeOfFirst(
+  { files, directory, timeOf }: Pick<SegmentedLogOptions, "files" | "directory" | "timeOf">,
   segment: number,
 ): Promise<number | undefined> {
   let time: number | undefined;
-  await readLines(options.files, segmentPath(options.directory, segment), (line) => {
-    time = options.timeOf(line);
-    return false;
-  });
+  const take = (line: Buffer): false | void => {
+    time = timeOf(line);
+    if (time !== undefined) return false;
+  };
+  await readLines(files, segmentPath(directory, segment), take, { bytes: FIRST_BYTES });
   return time;
 }

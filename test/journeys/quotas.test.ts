@@ -47,6 +47,18 @@ test("events are accepted up to MAX_AUDIT_BYTES, then refused until retention ha
   assert.equal((await send(1)).status, 202);
 });
 
+test("retention makes room even where MAX_AUDIT_BYTES is reached before a segment is sealed", async (t) => {
+  const app = await start(t, { maxAuditBytes: MIB, auditRetentionDays: 30 });
+  const send = (message: string) => app.post("/api/public/audit", { message });
+  assert.equal((await send("m".repeat(MIB))).status, 202);
+  assert.equal((await send("later")).status, 507);
+  app.advance(32 * DAY_MS);
+  await app.restart();
+  await app.restart(); // a service that stops ends its sweep first
+  assert.equal((await app.get("/api/v1/audit")).body.total, 0);
+  assert.equal((await send("later")).status, 202);
+});
+
 test("each organization's bytes are counted separately", async (t) => {
   const { app, admin } = await secured(t, { maxAuditBytes: MIB });
   const acme = await app.createOrganization("Acme", admin);

@@ -13,11 +13,12 @@ import { describeError, type Log } from "../../core/log.ts";
 import type { Searcher } from "../../core/fair-share.ts";
 import type { Durability } from "../append-log-options.ts";
 import { DamageRegister } from "../damage.ts";
-import { listDirectory, listOrganizations } from "../directories.ts";
+import { listOrganizations } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
+import { listSegments, timeOfFirst } from "../segmented-log.ts";
 import { EngineCounters } from "./audit/write/engine-counters.ts";
 import type { RowSet } from "./audit/index/row-set.ts";
 import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
@@ -28,6 +29,7 @@ import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import type { GlobalRow } from "./audit/index/segment-index.ts";
 import type { PlacedLine } from "./audit/write/known-events.ts";
 import { AuditTrail } from "./audit/trail.ts";
+import { arrivalOf } from "./audit/write/lines.ts";
 import type { Removing } from "./proof/removing.ts";
 
 export interface FileAuditOptions {
@@ -172,7 +174,9 @@ export class FileAuditStore implements AuditStore {
     olderThanMs: number,
   ): Promise<readonly AuditRemoval[]> {
     const removals: AuditRemoval[] = [];
-    for (const id of organization === undefined ? await this.#withSealed() : [organization]) {
+    for (const id of organization === undefined
+      ? await this.#withOld(olderThanMs)
+      : [organization]) {
       try {
         const removal = await this.#ask(id, (trail) => trail.retain(olderThanMs));
         if (removal !== undefined) removals.push(removal);
@@ -214,13 +218,18 @@ export class FileAuditStore implements AuditStore {
     return answer(this.#trails.atHand(organization) ?? (await this.#trails.opened(organization)));
   }
 
-  /** The organizations with a sealed segment. */
-  async #withSealed(): Promise<readonly string[]> {
+  /** The organizations with a sealed segment, or with an event in the active one that is older. The others stay closed. */
+  async #withOld(olderThanMs: number): Promise<readonly string[]> {
     const { files, layout } = this.#options;
     const found: string[] = [];
     for (const id of await listOrganizations(files, layout)) {
-      const names = await listDirectory(files, layout.organization(id).audit);
-      if (names.filter((name) => name.endsWith(".jsonl")).length > 1) found.push(id);
+      const directory = layout.organization(id).audit;
+      const [first, ...others] = await listSegments(files, directory);
+      if (first === undefined) continue;
+      const parts = { files, directory, timeOf: (line: Buffer) => arrivalOf(line, id) };
+      // A file that cannot be read is reported when its organization's turn comes.
+      const began = others.length > 0 ? 0 : await timeOfFirst(parts, first).catch(() => 0);
+      if (began !== undefined && began < olderThanMs) found.push(id);
     }
     return found;
   }

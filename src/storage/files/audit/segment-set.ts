@@ -95,9 +95,9 @@ export class SegmentSet {
     return this.#growing;
   }
 
-  /** Whether the index of the active segment takes too much memory for further events. */
+  /** Whether the active segment takes no further events: it was ended, or its index takes too much memory. */
   get isFull(): boolean {
-    return this.#growing.characters > MOST_CHARACTERS;
+    return this.#growing.isEnded || this.#growing.characters > MOST_CHARACTERS;
   }
 
   find(segment: number): SegmentIndex | undefined {

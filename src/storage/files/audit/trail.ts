@@ -10,7 +10,6 @@ import type { AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.t
 import type { ProviderActivity, Stored } from "../../../audit/store.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
 import type { Quota } from "../../../core/quota.ts";
-import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { EngineCounters } from "./write/engine-counters.ts";
@@ -21,7 +20,7 @@ import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.
 import type { PlacedLine } from "./write/known-events.ts";
 import type { RecentIds } from "./write/recent-ids.ts";
 import { InOrder } from "./write/in-order.ts";
-import { firstLine, isEventLine, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
+import { arrivalOf, firstLine, isEventLine, linesAsBytes, linesIn } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerFacets } from "./query/facets.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
@@ -88,7 +87,7 @@ export class AuditTrail implements TailSource {
     const sequel = new InOrder();
     const log = await SegmentedLog.open({
       ...options,
-      timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
+      timeOf: (line) => arrivalOf(line, organization),
       isFull: () => segments?.isFull === true,
       mayRoll: async () => segments?.room(),
       rolled: (segment) => sequel.do(() => segments?.roll(segment)),
@@ -241,8 +240,13 @@ export class AuditTrail implements TailSource {
     return (await this.#log.read(slices)).map(firstLine);
   }
 
-  /** Removes sealed segments whose events are all older; the files, once no reader needs them. */
+  /** Removes segments whose events are all older; the files, once no reader needs them. */
   async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
+    const { growing } = this.#segments;
+    growing.isEnded ||= growing.rows > 0 && growing.newestIngested < olderThanMs;
+    // Otherwise the next append seals it, which may never come: with the quota reached, all are refused.
+    // A full disk has no room for another segment before those that are sealed are removed; the next run repeats it.
+    if (growing.isEnded) await this.#log.roll().catch(() => {});
     const sealed = this.#segments.indexes.slice(0, -1);
     return this.#remove(sealed.filter(({ newestIngested }) => newestIngested < olderThanMs));
   }

@@ -33,7 +33,9 @@ async function openStore(t: TestContext) {
   });
   t.after(() => store.close());
   const message = "x".repeat(64 * 1024); // two events in a segment, and a page of several pieces
-  for (let n = 0; n < EVENTS; n++) await append(store, [auditEventOf({ message })]);
+  for (let n = 1; n < EVENTS; n++) await append(store, [auditEventOf({ message })]);
+  const young = { message, ingested_at: new Date(NOON + DAY_MS).toISOString() };
+  await append(store, [auditEventOf(young)]);
   return {
     store,
     /** Removes every segment except the active one. */

@@ -3,7 +3,7 @@ import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent } from "../../../../src/audit/schema.ts";
 import type { AuditFilter, AuditRows, Position } from "../../../../src/audit/store.ts";
-import { DAY_MS, HOUR_MS } from "../../../../src/core/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/core/clock.ts";
 import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import type { FileOperations } from "../../../../src/storage/file-operations.ts";
@@ -13,7 +13,7 @@ import { Layout } from "../../../../src/storage/layout.ts";
 import { histogramOf, matchesOf } from "../../../audit/naive-audit.ts";
 import { append, auditEventOf, eventsIn, Follower, NOON } from "../../../audit/store-suite.ts";
 import { ORGANIZATION, page } from "../../../audit/store-suite.ts";
-import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+import { ForgetfulFiles, systemError } from "../../../support/forgetful-files.ts";
 import { silent } from "../../../support/silent-log.ts";
 
 const DIRECTORY = "/data/organizations/acme/audit";
@@ -274,6 +274,53 @@ test("retention removes whole segments and their sidecars, and rows keep their n
   while ((await indexesOf(files)) < after - 1) await turn();
   assert.equal(await indexesOf(files), after - 1);
   assert.deepEqual(await store.retain(undefined, NOON), []);
+  await store.close();
+});
+
+test("retention seals and removes the last segment once all its events are older, also of an idle log", async () => {
+  const files = new ForgetfulFiles();
+  let store = createStore(files, 100_000_000);
+  const events = historyOf(20);
+  await appendAll(store, events);
+  const newest = Date.parse(events.at(-1)?.ingested_at ?? "");
+  assert.deepEqual(await store.retain(undefined, newest), []);
+  await store.close();
+  store = createStore(files, 100_000_000);
+  assert.deepEqual(await store.retain(undefined, NOON), []);
+  assert.equal(files.descriptors, 0); // a log without an old event is not opened
+  const { start } = await store.tail(ORGANIZATION, {}, undefined);
+  const [removal] = await store.retain(undefined, newest + 1);
+  assert.equal(removal?.events, 20);
+  assert.equal((await page(store)).total, 0);
+  assert.deepEqual((await store.tail(ORGANIZATION, {}, start)).start, start);
+  assert.deepEqual((await store.usage(ORGANIZATION)).bytes, 0);
+  assert.equal(await segmentsOf(files), 1);
+  assert.deepEqual(await store.retain(undefined, newest + 1), []);
+  await append(store, [events[0] as AuditEvent]);
+  await store.close();
+  store = createStore(files, 100_000_000);
+  assert.equal((await page(store)).total, 1);
+  await store.close();
+});
+
+test("without room for another segment, retention removes the sealed ones, and the last one later", async () => {
+  const files = new ForgetfulFiles();
+  let now = NOON;
+  const store = createStore(files, 60_000, () => now);
+  await appendAll(store, historyOf(400));
+  files.before = (operation, path, flags) => {
+    const creates = operation === "open" && flags !== "r" && path.endsWith(".jsonl");
+    if (creates) throw systemError("ENOSPC");
+  };
+  const [sealed] = await store.retain(undefined, NOON + DAY_MS);
+  assert.ok(sealed && sealed.events > 100 && sealed.events < 400);
+  assert.ok(store.failure !== undefined);
+  files.before = () => {};
+  now += MINUTE_MS;
+  const [last] = await store.retain(undefined, NOON + DAY_MS);
+  assert.equal(last?.events, 400 - sealed.events);
+  await append(store, [auditEventOf()]);
+  assert.equal((await page(store)).total, 1);
   await store.close();
 });
 

@@ -75,6 +75,8 @@ export class GrowingIndex implements SegmentIndex {
   oldest = Infinity;
   newest = -Infinity;
   newestIngested = -Infinity;
+  /** Set to seal the segment before it is full: the next append goes to another one. */
+  isEnded = false;
   readonly #fields = [
     ...Object.values(this.fields),
     ...Object.values(this.longFields),

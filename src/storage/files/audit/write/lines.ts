@@ -7,7 +7,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
-import { canonicalTimestamp } from "../../../../core/time.ts";
+import { canonicalTimestamp, parseTimestamp } from "../../../../core/time.ts";
 import { isObject } from "../../../../core/validate.ts";
 import { CONTINUES, ENDS } from "../../../log-lines.ts";
 import type { Work } from "../../../../core/work.ts";
@@ -141,6 +141,11 @@ const PLAIN = String.raw`[^"\\\x00-\x1f]*`;
 const TEXT = String.raw`"${PLAIN}(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})${PLAIN})*"`;
 const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?`;
 const KEY = String.raw`"(?!(?:id|organization_id|timestamp)")[a-z_]+"`;
+/** The time at which the event of a line arrived, in milliseconds; `undefined` if the line is not an event. */
+export function arrivalOf(line: Buffer, organization: string): number | undefined {
+  return parseTimestamp(readLine(line, organization)?.ingested_at ?? "");
+}
+
 /** A JSON object as events are written: first the fields that `readLine` looks at, each once, and no value within another. */
 const WRITTEN = new RegExp(
   String.raw`^\{"id":"${PLAIN}","organization_id":"(${PLAIN})","timestamp":"(${PLAIN})"` +

@@ -34,8 +34,7 @@ export function saveView(view: SavedView): boolean {
   const others = savedViews().filter(({ name }) => name !== view.name);
   if (others.length >= MOST_VIEWS) return false;
   const all = [...others, view].sort((a, b) => a.name.localeCompare(b.name));
-  browserStorage.set(place(), JSON.stringify(all));
-  return true;
+  return browserStorage.set(place(), JSON.stringify(all));
 }
 
 /** Deletes the view with a name. */

@@ -114,3 +114,13 @@ browserTest("views are limited, and foreign text in the storage is no view", asy
   await views.getByRole("button", { name: "Save" }).click();
   await page.getByText("There is no room for another view").waitFor();
 });
+
+browserTest("a view that the browser has no room for is not called saved", async (t) => {
+  const { page } = await visit(t, `${app.url}/portal/audit`);
+  await page.evaluate(`Storage.prototype.setItem = () => { throw new Error("no room"); }`);
+  await page.locator("#views summary").click();
+  await page.getByLabel("Save this view as").fill("one more");
+  await page.locator("#views").getByRole("button", { name: "Save" }).click();
+  await page.getByText("There is no room for another view").waitFor();
+  assert.equal(await page.locator("#views").getByRole("listitem").count(), 0);
+});

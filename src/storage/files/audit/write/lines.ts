@@ -118,6 +118,11 @@ export function* joinLines(lines: readonly Buffer[]): Work<Buffer> {
   return joined;
 }
 
+/** The time at which the event of a line arrived, in milliseconds; `undefined` if the line is not an event. */
+export function arrivalOf(line: Buffer, organization: string): number | undefined {
+  return parseTimestamp(readLine(line, organization)?.ingested_at ?? "");
+}
+
 /**
  * Parses a line.
  *
@@ -141,11 +146,6 @@ const PLAIN = String.raw`[^"\\\x00-\x1f]*`;
 const TEXT = String.raw`"${PLAIN}(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})${PLAIN})*"`;
 const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?`;
 const KEY = String.raw`"(?!(?:id|organization_id|timestamp)")[a-z_]+"`;
-/** The time at which the event of a line arrived, in milliseconds; `undefined` if the line is not an event. */
-export function arrivalOf(line: Buffer, organization: string): number | undefined {
-  return parseTimestamp(readLine(line, organization)?.ingested_at ?? "");
-}
-
 /** A JSON object as events are written: first the fields that `readLine` looks at, each once, and no value within another. */
 const WRITTEN = new RegExp(
   String.raw`^\{"id":"${PLAIN}","organization_id":"(${PLAIN})","timestamp":"(${PLAIN})"` +

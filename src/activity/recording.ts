@@ -12,6 +12,7 @@ import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { discard, JsonReply, StreamReply, TextReply } from "../http/reply.ts";
 import type { Change, ChangeNote, Route } from "../http/route.ts";
+import { Readings } from "./readings.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
 import { unrecorded, type UnitOfWork } from "./unit-of-work.ts";
@@ -26,7 +27,8 @@ export interface Recorder<Needs> {
   readonly ids: IdSource;
 }
 
-type Entering = Pick<Recorder<unknown>, "now" | "ids">;
+type Recording<Needs> = Recorder<Needs> & { readonly readings: Readings };
+type Entering = Pick<Recording<unknown>, "now" | "ids" | "readings">;
 
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 
@@ -46,13 +48,14 @@ export function recordingRows<Needs>(
   rows: readonly Route<Needs>[],
   recorder: Recorder<Needs>,
 ): readonly Route<Needs>[] {
-  return rows.map((row) => (row.change ? recording(row, row.change, recorder) : row));
+  const recording = { ...recorder, readings: new Readings(recorder.now) };
+  return rows.map((row) => (row.change ? recordingRow(row, row.change, recording) : row));
 }
 
-function recording<Needs>(
+function recordingRow<Needs>(
   row: Route<Needs>,
   change: Change<AnyInput, unknown>,
-  recorder: Recorder<Needs>,
+  recorder: Recording<Needs>,
 ): Route<Needs> {
   const { action } = change;
   const handle = async (input: AnyInput, needs: Needs): Promise<unknown> => {
@@ -80,7 +83,7 @@ function recording<Needs>(
 
 /** Writes the entry of a refusal that the row names, or of a failure whose effect is in doubt. */
 async function recordFailure<Needs>(
-  recorder: Recorder<Needs>,
+  recorder: Recording<Needs>,
   happened: Pick<Happened, "change" | "input" | "note">,
   error: unknown,
 ): Promise<void> {
@@ -101,19 +104,21 @@ async function recordFailure<Needs>(
 }
 
 /**
- * The entry of a change. Reading without credentials has no entry (see `Change.isReading`). Nor has
- * a request that changed nothing: `before` and `after` are equal. So `before` must be the state
- * that the store replaced: if it was read earlier, it could hide a change between two others.
+ * The entry of a change. Reading without credentials has no entry, nor has very frequent reading (see
+ * `Change.isReading`), nor a request that changed nothing: `before` and `after` are equal. So `before` must be the
+ * state that the store replaced: if it was read earlier, it could hide a change between two others.
  */
 function entryOf(
-  { now, ids }: Entering,
+  { now, ids, readings }: Entering,
   { change, input, note, action, outcome, answer }: Happened,
 ): ActivityEntry | undefined {
   const { organization, actor } = note.caller ?? input;
-  if (change.isReading && actor === undefined) return undefined;
+  const isRecorded = !change.isReading || (actor !== undefined && readings.take(actor.id));
+  if (!isRecorded) return undefined;
   const isDone = outcome === "done";
-  const after = isDone ? (note.after ?? change.after?.(input, answer)) : undefined;
+  let after = isDone ? (note.after ?? change.after?.(input, answer)) : undefined;
   if (after && isDeepStrictEqual(note.before, after)) return undefined;
+  if (typeof isRecorded === "object") after = { ...after, ...isRecorded };
   return {
     id: ids(),
     organization_id: organization,

@@ -92,8 +92,8 @@ export interface Change<I, V> {
   /** The state after the change, without secrets, since entries are kept for a long time. */
   after?(input: I, answer: V): ChangeFacts;
   /**
-   * Set if the row only reads data. It is then recorded only for users and keys: each entry is a synced write,
-   * and anyone could repeat a request without credentials.
+   * Set if the row only reads data. It is then recorded only for users and keys, since each entry is a synced write
+   * and anyone could repeat a request without credentials; and not more than `READINGS_AN_HOUR` times for each of them.
    */
   readonly isReading?: true;
   /** The actions under which refusals are recorded, by status; other refusals are not recorded. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { READINGS_AN_HOUR } from "../../src/activity/readings.ts";
+import { HOUR_MS } from "../../src/core/clock.ts";
 import { PREFIXES, type RouteDescription } from "../../src/http/route.ts";
 import { routes } from "../../src/routes.ts";
 import type { SentBody, SentHeaders } from "../support/client.ts";
@@ -319,6 +321,31 @@ test("the actor of a download is the one who requested its ticket", async () => 
   assert.equal(entry.action, "audit.export");
   assert.equal(entry.actor.email, ADMIN.email);
   assert.deepEqual(entry.after, { format: "ndjson", ...filters });
+});
+
+test("one credential has so many entries of exports in an hour, and the last one says so", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const headers = await own.asUser(ADMIN);
+  const { key } = await own.createKey("puller", headers);
+  const pull = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) {
+      const { status } = await own.get("/api/v1/audit/export?q=git", key);
+      assert.equal(status, 200);
+    }
+  };
+  await pull(READINGS_AN_HOUR + 5);
+  const filled = await newest(own, headers, "&action=audit.export");
+  assert.equal(filled.total, READINGS_AN_HOUR);
+  const until = new Date(own.now + HOUR_MS).toISOString();
+  const filters = { q: "git", format: "ndjson", bom: "false" };
+  assert.deepEqual(filled.entry.after, { ...filters, unrecorded_until: until });
+  assert.equal((await own.get("/api/v1/audit/export", headers)).status, 200);
+  assert.equal((await newest(own, headers, "&action=audit.export")).total, READINGS_AN_HOUR + 1);
+  own.advance(HOUR_MS);
+  await pull(1);
+  const later = await newest(own, headers, "&action=audit.export");
+  assert.equal(later.total, READINGS_AN_HOUR + 2);
+  assert.deepEqual(later.entry.after, filters);
 });
 
 test("a failed sign-in is recorded in the email's organization, an unknown email in the default one", async (t) => {

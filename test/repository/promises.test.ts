@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { READINGS_AN_HOUR } from "../../src/activity/readings.ts";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
 import { LONGEST_OF_RESOURCE, MOST_ATTRIBUTES } from "../../src/audit/otlp/records.ts";
 import { LARGE_BATCH_EVENTS, REDACTION_TRIALS } from "../../src/audit/routes.ts";
@@ -121,6 +122,7 @@ const said = [
   `| ${STREAM_LIMITS.perOrganization}, an hour each, ${MAX_WAITING_BYTES / KIB} KiB unread, shared |`,
   `| ${tickets.MAX_TICKETS} unused, ${seconds(tickets.LIFETIME_MS)} s each, shared |`,
   `failed requests (not with \`LOG_LEVEL=debug\`) | ${grouped(LINES_A_MINUTE)} each |`,
+  `| activity entries of exports and export tickets, of a user or key | ${READINGS_AN_HOUR} an hour |`,
   `| buckets of a histogram | ${grouped(MAX_BUCKETS)} |`,
   `providers keeps, over files | ${grouped(KEPT_TEXTS)}, ${KEPT_CHARACTERS / KIB} Ki characters |`,
   `a count of facets adds up, over files | ${MOST_VALUES}, those with the most events |`,

@@ -148,6 +148,12 @@ class Splitter {
       if (front.length > 0) this.#add(front, undefined, true);
       return;
     }
+    // With empty variables in front, as in `$SUDO timeout $T rm x`, the program is behind them.
+    const begin = words.findIndex((word) => expandedWords(word).length > 0);
+    if (begin > 0) {
+      const rest = words.slice(begin);
+      this.unwrap({ words: rest, assignments: NONE, inputs, isDoubtful: true }, level);
+    }
     const name = baseName(program.bare ?? program.value);
     if (!isDoubtful) {
       examineBuiltin(name, words, this.#doubts);

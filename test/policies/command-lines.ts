@@ -99,6 +99,10 @@ export const EVASIONS: readonly string[] = [
   "bash $x-c 'git push'",
   "bash `` -c 'git push'",
   "nice $x -n 5 git push",
+  "$SUDO timeout $T git push",
+  "${SUDO:+sudo} $x nice -n $N git push",
+  "sudo $x xargs -P $(nproc) git push",
+  "{file}> out stdbuf -o $x git push",
   // Wrappers.
   "sudo git push",
   "signalbox guard exec -- git push",

@@ -198,11 +198,11 @@ function withMark(word: Word, mark: string | undefined): Word {
 
 /** `trap ACTION SIGNAL…` sets an action. With one argument, or with `-`, it only removes or lists them. */
 function trapAction(words: readonly Word[]): readonly Inner[] {
-  // A shell could make an action and a signal of one word.
-  if (words.slice(1).some(isUncertain)) {
-    return scriptOf(words.slice(1), { isPosix: true, isUnclear: true });
-  }
   const at = words[1]?.value === "--" ? 2 : 1;
+  // A shell could make an action and a signal of one word.
+  if (words.slice(at).some(isUncertain)) {
+    return scriptOf(words.slice(at), { isPosix: true, isUnclear: true });
+  }
   const isAction = words.length > at + 1 && !/^-[lp]?$/.test(words[at]?.value ?? "");
   return scriptOf(isAction ? words.slice(at, at + 1) : [], { isPosix: true });
 }

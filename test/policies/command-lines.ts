@@ -251,6 +251,7 @@ export const EVASIONS: readonly string[] = [
   "eval 'git' \"push\"",
   "watch -n 5 git push",
   "trap 'git push' EXIT",
+  'trap -- "git push $x" EXIT',
   "su root -c 'git push'",
   "su root -c'git push'",
   "su -Pc 'git push' root",

@@ -179,7 +179,9 @@ function xargsCommand(words: readonly Word[], inputs: readonly string[]): readon
   const isSecond = options.slice(index + 1).some(isMark);
   const isHidden = mark !== undefined && (isSecond || !/^[^\w\s./-]+$/.test(mark));
   const own = words.slice(at).map((word) => withMark(word, mark));
-  const isSure = isEndKnown && !isHidden;
+  // A program's name without the mark, as in `-I ID docker rm ID`, stays as it is.
+  const isKept = mark !== undefined && !isSecond && /^\w+$/.test(mark) && own[0] === words[at];
+  const isSure = isEndKnown && (!isHidden || isKept);
   const inners = innersAt([...own, MORE], 0, isUnclear || isHidden).slice(0, isSure ? 1 : 2);
   // Most kinds of `xargs` keep the name of the program as it is.
   if (isHidden) {

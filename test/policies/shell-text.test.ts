@@ -68,6 +68,8 @@ for (const line of [
   "cat l | xargs -l1 -op echo git push {}",
   "cat l | xargs --replace={} --delimiter=, echo git push",
   'cat l | xargs -P "$(nproc)" echo git push',
+  "cat l | xargs -I ID echo git push ID",
+  "cat l | xargs -iF -n1 echo git push F",
   "xargs --arg-file=l --max-chars=9 echo git push",
   "xargs -rxa l -E x echo git push",
   "env - A=1 echo git push",

@@ -43,6 +43,8 @@ const NEVER = /(?!)/;
 const ONE_WORD = /^"[^"@]*"$/;
 /** One assignment, whatever its variables and substitutions contain. */
 const ONE_ASSIGNMENT = /^(?:[A-Za-z_]\w*="|"[A-Za-z_]\w*=)[^"@]*"$/;
+/** One option with its value, whatever the variables and substitutions in the value contain. */
+const ONE_OPTION = /^(?:--[a-z-]+="|"--[a-z-]+=)[^"@]*"$/;
 
 /**
  * Reads the options of a program. Where they end is known if each option is: an unknown one may take a value. The next
@@ -59,7 +61,7 @@ export function optionsOf(
     const word = words[at] as Word;
     const { value } = word;
     if (!value.startsWith("-")) break;
-    if (isUncertain(word)) isUnclear = true;
+    if (isUncertain(word) && !ONE_OPTION.test(word.raw)) isUnclear = true;
     if (value === "--") {
       at++;
       break;

@@ -69,7 +69,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
     runs({
       alone:
         /^-v$|^--(?:foreground|preserve-status|verbose)$|^-[ks][\w.]+$|^--(?:kill-after|signal)=[\w.]+$/,
-      flags: /^-[vfp]+$/,
+      flags: /^-[vfp]+$|^--(?:kill-after|signal)=/,
       valued: /^-[ks]$|^--(?:kill-after|signal)$/,
       operands: [/^\d+(?:\.\d+)?[smhd]?$/],
     }),
@@ -157,7 +157,7 @@ const XARGS: Arguments = {
   alone:
     /^-[0rtx]*(?:[nPLs]\d+|I\S+|d\S+)?$|^--(?:null|no-run-if-empty|verbose|exit)$|^--max-(?:args|procs|lines)=\d+$/,
   flags:
-    /^-[0rtxop]*(?:[ie]\S*|[aE]\S+|l\d*|[nPLs]\d+)?$|^--(?:interactive|open-tty|replace|eof|max-lines)$|^--(?:arg-file|delimiter|eof|max-chars|process-slot-var|replace)=/,
+    /^-[0rtxop]*(?:[ie]\S*|[aE]\S+|l\d*|[nPLs]\d+)?$|^--(?:interactive|open-tty|replace|eof|max-lines)$|^--(?:arg-file|delimiter|eof|max-\w+|process-slot-var|replace)=/,
   valued: /^-[0rtx]*[nPLsdI]$|^--(?:max-args|max-procs|max-chars|delimiter)$/,
   valuedFlags: /^-[0rtxop]*[aEnPLsd]$|^--(?:arg-file|process-slot-var)$/,
 };

@@ -148,12 +148,7 @@ class Splitter {
       if (front.length > 0) this.#add(front, undefined, true);
       return;
     }
-    // With empty variables in front, as in `$SUDO timeout $T rm x`, the program is behind them.
-    const begin = words.findIndex((word) => expandedWords(word).length > 0);
-    if (begin > 0) {
-      const rest = words.slice(begin);
-      this.unwrap({ words: rest, assignments: NONE, inputs, isDoubtful: true }, level);
-    }
+    if (isExpandable(program)) this.#unwrapBehindEmpty(command, level);
     const name = baseName(program.bare ?? program.value);
     if (!isDoubtful) {
       examineBuiltin(name, words, this.#doubts);
@@ -203,6 +198,13 @@ class Splitter {
     if (expanded[0] !== first) examineBuiltin(name, expanded, this.#doubts);
     if (!WRAPPERS.has(name)) return;
     this.unwrap({ words: expanded, assignments: NONE, inputs, isDoubtful: true }, level);
+  }
+
+  /** Looks into a wrapper behind empty words, as in `$SUDO timeout $T rm x`, where only `$SUDO` is taken for empty. */
+  #unwrapBehindEmpty({ words, inputs }: SimpleCommand, level: number): void {
+    const begin = words.findIndex((word) => expandedWords(word).length > 0);
+    if (begin <= 0) return;
+    this.unwrap({ words: words.slice(begin), assignments: NONE, inputs, isDoubtful: true }, level);
   }
 
   /** The assignments and redirections that a rule must write to allow a command. */

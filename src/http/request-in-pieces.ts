@@ -1,9 +1,11 @@
 import { IncomingMessage } from "node:http";
 import { networkOf } from "../core/address.ts";
 import { onQuietTurn } from "../core/arrivals.ts";
+import { FairLine } from "../core/fair-line.ts";
+import type { Party } from "../core/fair-share.ts";
 import { ChunkBudget } from "./chunk-budget.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
-import { hasTooManyHeaders } from "./request.ts";
+import { callerAddress, hasTooManyHeaders } from "./request.ts";
 
 /** A piece of a body with fewer bytes is small. Clients that send a body while they make it send longer ones. */
 export const SMALL_PIECE_BYTES = 64;
@@ -35,7 +37,7 @@ export class RequestInPieces extends IncomingMessage {
   /** The pieces since the body was last held, and their bytes. */
   #pieces = 0;
   #bytes = 0;
-  #peer: string | undefined;
+  #party: Party | undefined;
   #isHeld = false;
   #isRead = false;
   #isRefused = false;
@@ -54,7 +56,7 @@ export class RequestInPieces extends IncomingMessage {
       if (isSmall) this.#small++;
       // The first ones of a body are not refused: counted over time, they would have the bodies of others refused.
       const counts = isSmall && this.#small > PIECES_AT_ONCE;
-      const isBusy = !budget.take(counts ? this.#network : undefined) && this.#isHeld;
+      const isBusy = !budget.take(counts ? this.party[0] : undefined) && this.#isHeld;
       if (this.#small > MOST_SMALL_PIECES) return this.#refuse(SMALL_PIECES);
       if (isBusy) return this.#refuse(BUSY_WITH_PIECES);
     }
@@ -84,9 +86,14 @@ export class RequestInPieces extends IncomingMessage {
     return this.headers["transfer-encoding"] !== undefined;
   }
 
-  /** The network of the peer. Found once, since that of an IPv6 address takes longer than a chunk. */
-  get #network(): string {
-    return (this.#peer ??= networkOf(this.socket.remoteAddress ?? ""));
+  /** The proxies that are believed about the caller's address; a server behind some overrides it. */
+  get trustedProxies(): number {
+    return 0;
+  }
+
+  /** The network of the caller. Found once, since that of an IPv6 address takes longer than a chunk. */
+  get party(): Party {
+    return (this.#party ??= [networkOf(callerAddress(this, this.trustedProxies))]);
   }
 
   #refuse(code: string): false {
@@ -100,8 +107,8 @@ export class RequestInPieces extends IncomingMessage {
     if (this.#isHeld) return;
     this.#isHeld = true;
     this.#pieces = this.#bytes = 0;
-    held.push(this);
-    if (held.length === 1) onQuietTurn(readOn);
+    if (held.isEmpty) onQuietTurn(readOn);
+    held.add(this);
   }
 
   /** Lets Node read on; the result is whether it does. */
@@ -117,16 +124,19 @@ export class RequestInPieces extends IncomingMessage {
 
 const budget = new ChunkBudget();
 
-/** The bodies whose rest waits, in the order of their waiting. */
-const held: RequestInPieces[] = [];
+/**
+ * The bodies whose rest waits. The turns go round the networks: with 2,000 new connections a second from one network,
+ * each with a body that began with 64 small chunks, the batches of others waited for six seconds behind them.
+ */
+const held = new FairLine<RequestInPieces>();
 
 /**
  * Lets a few bodies be read on in each turn. Node accepts one connection in a turn: with all bodies of 100 connections in
  * each, others waited for seconds to be accepted. So none is read on while connections arrive, for eight turns at most.
  */
 function readOn(): void {
-  for (let read = 0, next; read < READ_ON_AT_ONCE && (next = held[0]); held.shift()) {
+  for (let read = 0, next; read < READ_ON_AT_ONCE && (next = held.next(() => true));) {
     if (next.readOn()) read++;
   }
-  if (held.length > 0) onQuietTurn(readOn);
+  if (!held.isEmpty) onQuietTurn(readOn);
 }

@@ -78,7 +78,12 @@ export async function listen(
   const { latest } = connections;
   const begin = inTurn(latest, isByAddress);
   const answer = begin(listener);
-  const server = createServer({ ...LIMITS, IncomingMessage: RequestInPieces, ...limits }, answer);
+  class Incoming extends RequestInPieces {
+    override get trustedProxies(): number {
+      return trustProxy;
+    }
+  }
+  const server = createServer({ ...LIMITS, IncomingMessage: Incoming, ...limits }, answer);
   server.maxHeadersCount = MOST_HEADERS + 1; // with one more the request is refused: Node drops later headers
   server.on("connection", (socket) => connections.add(socket));
   server.on("checkContinue", answer); // a refusal is then sent before the client sends the body

@@ -154,6 +154,41 @@ test("of bodies that wait, four are read on in each turn of the event loop", asy
   assert.deepEqual(later, [4, 2, 0]);
 });
 
+test("of bodies that wait, those of each network are read on in turn", async (t) => {
+  const order: string[] = [];
+  t.mock.method(RequestInPieces.prototype, "readOn", function (this: RequestInPieces) {
+    order.push(this.socket.remoteAddress ?? "");
+    return true;
+  });
+  const begin = (address: string): void => {
+    const socket = Object.defineProperty(new Socket(), "remoteAddress", { value: address });
+    const request = new RequestInPieces(socket);
+    for (let piece = 0; piece < 64; piece++) request.push(Buffer.alloc(SMALL_PIECE_BYTES));
+  };
+  for (let i = 0; i < 6; i++) begin("2001:db8::1");
+  begin("192.0.2.7");
+  await turn();
+  assert.equal(order.indexOf("192.0.2.7"), 1);
+  await turn();
+  assert.equal(order.length, 7);
+});
+
+test("behind a proxy small chunks are counted by the address of the caller", async (t) => {
+  const { open } = await serve(t, ROWS, { trustedProxies: 1 }, { trustProxy: 1 });
+  const from = (address: string, count: number): string =>
+    CHUNKED.replace("Host: a", `Host: a\r\nX-Forwarded-For: ${address}`) + chunks(count, 1) + END;
+  let status = 200;
+  for (let n = 0; status === 200 && n < 200; n++) {
+    const greedy = open();
+    greedy.send(from("192.0.2.1", MOST_SMALL_PIECES - 1));
+    status = (await greedy.next()).status;
+  }
+  assert.equal(status, 503);
+  const modest = open();
+  modest.send(from("192.0.2.2", 500));
+  assert.equal((await modest.next()).status, 200);
+});
+
 function largeBody(t: TestContext): { request: RequestInPieces; reads: () => number } {
   const { mock } = t.mock.method(IncomingMessage.prototype, "_read", () => {});
   const request = new RequestInPieces(new Socket());

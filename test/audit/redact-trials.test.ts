@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Unavailable } from "../../src/core/errors.ts";
 import { Turns } from "../../src/core/turns.ts";
+import { LONG_TEXT } from "../../src/audit/event-fields.ts";
 import { auditRoutes, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 
 test("trials of redaction take turns, and beyond those that may wait they are refused", async () => {
@@ -27,4 +28,8 @@ test("trials of redaction take turns, and beyond those that may wait they are re
   const end = setInterval(() => running.splice(0).forEach((resolve) => resolve()), 0);
   await Promise.all(asked);
   clearInterval(end);
+});
+
+test("the texts that wait for a trial of redaction have at most 16 MiB", () => {
+  assert.ok(REDACTION_TRIALS.waiting * 2 * LONG_TEXT <= 16 << 20);
 });

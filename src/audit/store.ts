@@ -79,11 +79,12 @@ export interface AuditTail {
   /** The position at which the tail begins. */
   readonly start: Position;
   /**
-   * Delivers the events stored after `start`, then each new one when it is stored, until the signal
-   * fires or the store closes. A slow reader costs bounded memory and loses nothing: its events are
-   * read again from the store. Call it once; it uses no resources before the first event is requested.
+   * Delivers the events stored after `start`, then new ones when they are stored, until the signal fires or the store
+   * closes: those that are ready together, about 64 KiB of them at most. A slow reader costs bounded memory and loses
+   * nothing: its events are read again from the store. Call it once; it uses no resources before the first events are
+   * requested.
    */
-  arrivals(signal: AbortSignal): AsyncIterable<Arrival>;
+  arrivals(signal: AbortSignal): AsyncIterable<readonly Arrival[]>;
 }
 
 /** Counts of events by `timestamp` and decision; one number for each bucket. */

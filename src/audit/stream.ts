@@ -11,6 +11,7 @@ import { HOUR_MS, SECOND_MS } from "../core/clock.ts";
 import { TooMany, Unavailable } from "../core/errors.ts";
 import { FairShare, type Party } from "../core/fair-share.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
+import { ownTurn } from "../core/yielder.ts";
 import { streamIds } from "./cursor.ts";
 import type { Arrival, AuditTail, Position } from "./store.ts";
 
@@ -22,6 +23,8 @@ export const MAX_WAITING_BYTES = 64 << 10;
 const LONG_BYTES = 16 << 10;
 /** The end of a block. */
 const END = Buffer.from("\n\n");
+/** Streams that have more events than this to send take turns. */
+const FEW_EVENTS = 8;
 const RETRY_MS = 3 * SECOND_MS;
 const RETRY_SECONDS = 5;
 
@@ -111,21 +114,44 @@ function groupOf(caller: Party): Party {
 }
 
 /**
- * Makes the bytes of events, and caches those of the newest one, since all streams send the same event one after the
- * other. A long event is not copied: with a text, or with bytes of its own, each slow reader would keep it in memory.
+ * Makes the bytes of events that are sent together, and caches those of the newest ones, since all streams send the same
+ * events one after the other. A long event is not copied: with bytes of its own each slow reader would keep it in memory.
  */
 class Blocks {
-  #json: Buffer | undefined;
+  #arrived: readonly Arrival[] = [];
   #parts: readonly Buffer[] = [];
 
-  of({ json, position }: Arrival, idOf: (position: Position) => string): readonly Buffer[] {
-    if (json !== this.#json) {
-      const parts = [Buffer.from(`id: ${idOf(position)}\ndata: `), json, END];
-      this.#json = json;
-      this.#parts = json.length > LONG_BYTES ? parts : [Buffer.concat(parts)];
+  of(arrived: readonly Arrival[], idOf: (position: Position) => string): readonly Buffer[] {
+    const known = this.#arrived;
+    const isKnown =
+      known.length === arrived.length && known.every((one, i) => one.json === arrived[i]?.json);
+    if (!isKnown) {
+      this.#arrived = arrived;
+      this.#parts = partsOf(arrived, idOf);
     }
     return this.#parts;
   }
+}
+
+/** The blocks of events, as few buffers as possible. */
+function partsOf(arrived: readonly Arrival[], idOf: (position: Position) => string): Buffer[] {
+  const parts: Buffer[] = [];
+  let joined: Buffer[] = [];
+  const join = (): void => {
+    if (joined.length > 0) parts.push(Buffer.concat(joined));
+    joined = [];
+  };
+  for (const { json, position } of arrived) {
+    joined.push(Buffer.from(`id: ${idOf(position)}\ndata: `));
+    if (json.length <= LONG_BYTES) joined.push(json);
+    else {
+      join();
+      parts.push(json);
+    }
+    joined.push(END);
+  }
+  join();
+  return parts;
 }
 
 /** The events of a stream. */
@@ -167,9 +193,11 @@ async function sendEvents(
   const ticks = setInterval(tick, keepAliveMs).unref();
   try {
     output.write(`retry: ${RETRY_MS}\nid: ${idOf(tail.start)}\n\n`);
-    for await (const arrival of tail.arrivals(signal)) {
+    for await (const arrived of tail.arrivals(signal)) {
+      if (arrived.length > FEW_EVENTS) await ownTurn();
+      if (signal.aborted) break;
       // Not corked: from Node 22 on, a response that is corked during a write of little never says `drain`.
-      for (const part of blocks.of(arrival, idOf)) output.write(part);
+      for (const part of blocks.of(arrived, idOf)) output.write(part);
       if (output.writableLength < MAX_WAITING_BYTES) continue;
       ticksBehind = 0;
       await once(output, "drain", { signal }).catch(() => {}); // the stream may end during the wait

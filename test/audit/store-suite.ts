@@ -104,8 +104,10 @@ export class Follower {
   }
 
   async #read(tail: AuditTail): Promise<void> {
-    for await (const { json } of tail.arrivals(this.#leaving.signal)) {
-      this.events.push(JSON.parse(json.toString("utf8")) as AuditEvent);
+    for await (const arrived of tail.arrivals(this.#leaving.signal)) {
+      for (const { json } of arrived) {
+        this.events.push(JSON.parse(json.toString("utf8")) as AuditEvent);
+      }
     }
   }
 }
@@ -159,11 +161,11 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     await append(engine.store, fifty(0));
     const reading = new AbortController();
     let position: Position = start;
-    for await (const arrival of (await engine.store.tail(ORGANIZATION, {}, start)).arrivals(
-      reading.signal,
-    )) {
-      position = arrival.position;
-      if (arrival.json.includes('"c19"')) break;
+    const tail = await engine.store.tail(ORGANIZATION, {}, start);
+    for await (const arrived of tail.arrivals(reading.signal)) {
+      const found = arrived.find(({ json }) => json.includes('"c19"'));
+      position = found?.position ?? position;
+      if (found) break;
     }
     const store = await engine.restart();
     const rest = await (await Follower.of(store, {}, position)).stop(30);
@@ -176,10 +178,9 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     const { start } = await store.tail(ORGANIZATION, {}, undefined);
     await append(store, fifty(0));
     const kept: Buffer[] = [];
-    for await (const { json } of (await store.tail(ORGANIZATION, {}, start)).arrivals(
-      new AbortController().signal,
-    )) {
-      if (kept.push(json) === 50) break;
+    const tail = await store.tail(ORGANIZATION, {}, start);
+    for await (const arrived of tail.arrivals(new AbortController().signal)) {
+      if (kept.push(...arrived.map(({ json }) => json)) === 50) break;
     }
     const pieces: Buffer[] = [];
     await append(store, fifty(50));

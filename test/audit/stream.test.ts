@@ -220,7 +220,7 @@ for (const length of [1, 64 * KIB]) {
     const tail: AuditTail = {
       start,
       async *arrivals() {
-        yield { position: start, json };
+        yield [{ position: start, json }];
       },
     };
     const streams = new AuditStreams();
@@ -242,6 +242,46 @@ for (const length of [1, 64 * KIB]) {
     assert.equal(one, other);
   });
 }
+
+test("events that arrive together are sent as one piece, and many of them by one stream in a turn", async () => {
+  const { start } = new MemoryAudit().tail("default", {}, undefined);
+  const events = Array.from({ length: 20 }, (_, n) => ({
+    ...{ position: start, json: Buffer.from(JSON.stringify({ command: `c${n}` })) },
+  }));
+  const tail: AuditTail = {
+    start,
+    async *arrivals() {
+      yield events.slice(0, 3);
+      yield events;
+    },
+  };
+  const streams = new AuditStreams();
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  const sent = [1, 2, 3].map(async (user) => {
+    const pieces: { readonly turn: number; readonly events: number }[] = [];
+    const output = new Writable({
+      write(piece: Buffer, _encoding, done) {
+        pieces.push({ turn: turns, events: piece.toString("utf8").split("data: ").length - 1 });
+        done();
+      },
+    });
+    const caller = ["public", "default", `127.0.0.${user}`];
+    const source = { tail, organization: "default", caller, isAllowed: () => true };
+    await streams.run(source, output, new AbortController().signal);
+    return pieces;
+  });
+  const pieces = await Promise.all(sent);
+  clearImmediate(counting);
+  const counts = pieces.map((own) => own.map((piece) => piece.events));
+  assert.deepEqual(counts, Array(3).fill([0, 3, 20]));
+  const turnsOf = (nth: number) => new Set(pieces.map((own) => own[nth]?.turn));
+  assert.deepEqual([turnsOf(1).size, turnsOf(2).size], [1, 3]);
+});
 
 test("a disconnected reader's stream is removed", async (t) => {
   const app = await serveAudit(t);

@@ -171,7 +171,7 @@ export class MemoryAudit implements AuditStore {
     filter: AuditFilter,
     after: number,
     signal: AbortSignal,
-  ): AsyncGenerator<Arrival> {
+  ): AsyncGenerator<readonly Arrival[]> {
     let at = after;
     this.tails++;
     try {
@@ -181,7 +181,7 @@ export class MemoryAudit implements AuditStore {
         else {
           at = row.number;
           if (!matches(row.event, filter)) continue;
-          yield { position: positionOf([at]), json: Buffer.from(row.json) };
+          yield [{ position: positionOf([at]), json: Buffer.from(row.json) }];
         }
       }
     } finally {

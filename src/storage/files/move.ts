@@ -96,12 +96,15 @@ async function* linesOf(
   const tail = await audit.tail(organization, {}, streamPosition(0));
   let portion: Buffer[] = [];
   let bytes = 0;
-  for await (const { json } of tail.arrivals(signal)) {
-    portion.push(json);
-    bytes += json.length;
-    if (--left > 0 && portion.length < PORTION_EVENTS && bytes < PORTION_BYTES) continue;
+  for await (const arrived of tail.arrivals(signal)) {
+    for (const { json } of arrived) {
+      portion.push(json);
+      bytes += json.length;
+    }
+    left -= arrived.length;
+    if (left > 0 && portion.length < PORTION_EVENTS && bytes < PORTION_BYTES) continue;
     yield portion;
     [portion, bytes] = [[], 0];
-    if (left === 0) return; // otherwise the tail would wait for further events
+    if (left <= 0) return; // otherwise the tail would wait for further events
   }
 }

@@ -33,7 +33,7 @@ function open() {
     surface = "public",
   ): Promise<void> => {
     const tail = arrivals.tail(organization, { q }, 0, surface);
-    for await (const arrival of tail.arrivals(signal)) assert.fail(String(arrival.json));
+    for await (const [arrival] of tail.arrivals(signal)) assert.fail(String(arrival?.json));
   };
   const organizations = (): readonly string[] => reading.map(({ organization }) => organization);
   return { arrivals, reading, organizations, follow, leaving };

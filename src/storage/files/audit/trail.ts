@@ -8,6 +8,7 @@ import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/
 import type { AuditFacets, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.ts";
 import type { ProviderActivity, Stored } from "../../../audit/store.ts";
+import { streamPosition } from "../../../audit/positions.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
 import type { Quota } from "../../../core/quota.ts";
 import type { Durability } from "../../append-log-options.ts";
@@ -149,8 +150,9 @@ export class AuditTrail implements TailSource {
     const place = globalRow(index.segment, row);
     this.#ids.add(index.idHashes[row] as number, place);
     if (this.tails.size === 0) return;
-    const json = Buffer.from(line); // a copy: tails keep it for a while, and must not keep the whole batch in memory
-    for (const tail of this.tails) tail.offer(place, event, json, this.tails.size);
+    // A copy: tails keep it for a while, and must not keep the whole batch in memory.
+    const arrival = { position: streamPosition(place), json: Buffer.from(line) };
+    for (const tail of this.tails) tail.offer(place, event, arrival, this.tails.size);
   };
 
   /** A page that begins after a number of rows, or after a position; see `AuditStore.page`. */

@@ -37,9 +37,8 @@ interface Followed {
   readonly filter: AuditFilter;
 }
 
-interface Found {
+interface Found extends Arrival {
   readonly row: number;
-  readonly json: Buffer;
 }
 
 /** Streams that wait for a row of an organization. */
@@ -92,7 +91,11 @@ export class Arrivals {
     for (const { wakes } of this.#waiting.values()) for (const wake of wakes) wake();
   }
 
-  async *#follow(followed: Followed, after: number, signal: AbortSignal): AsyncGenerator<Arrival> {
+  async *#follow(
+    followed: Followed,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly Arrival[]> {
     const { organization } = followed;
     let at = after;
     const waiting = this.#waiting.get(organization) ?? { last: after, wakes: new Set() };
@@ -111,10 +114,8 @@ export class Arrivals {
         }
         const found = await this.#readShared(followed, at, last, signal);
         if (found === undefined) return;
-        for (const { row, json } of found) {
-          if (signal.aborted) return;
-          yield { position: streamPosition(row), json };
-        }
+        if (signal.aborted) return;
+        if (found.length > 0) yield found;
         at = found.at(-1)?.row ?? last;
       }
     } finally {
@@ -204,6 +205,8 @@ export class Arrivals {
     const query: Statements["query"] = (text, values = []) =>
       isLong ? this.#database.search(text, values, searcher) : this.#database.query(text, values);
     const rows = await readPortion(query, organization, among, after, last, filter, READ);
-    return rows.map(({ row, line }) => ({ row, json: Buffer.from(line) }));
+    return rows.map(({ row, line }) => ({
+      ...{ row, position: streamPosition(row), json: Buffer.from(line) },
+    }));
   }
 }

@@ -28,7 +28,8 @@ const MOST_BYTES = 64 << 10;
 const MOST_COMPARED = 64 << 10;
 
 /** An event for the reader. */
-interface Handed extends Arrival {
+interface Handed {
+  readonly arrival: Arrival;
   /** The event, if it is not yet compared with the filter. */
   readonly unread: AuditEvent | undefined;
 }
@@ -68,24 +69,20 @@ export class Tail implements AuditTail {
     this.#open = open;
   }
 
-  async *arrivals(signal: AbortSignal): AsyncGenerator<Arrival> {
+  async *arrivals(signal: AbortSignal): AsyncGenerator<readonly Arrival[]> {
     const leave = (): void => this.#wake();
     const source = await this.#open();
     source.tails.add(this);
     signal.addEventListener("abort", leave);
     try {
       while (!signal.aborted && !this.#isClosed) {
-        const arrived = this.#waiting;
+        const handed = this.#waiting;
         this.#waiting = [];
         this.#waitingBytes = 0;
-        if (arrived.some(({ unread }) => unread)) await ownTurn();
-        const yielder = new Yielder();
-        for (const { unread, ...arrival } of arrived) {
-          if (unread) await yielder.step();
-          if (!unread || this.#matches(unread)) yield arrival;
-          if (signal.aborted) return;
-        }
-        if (arrived.length > 0) continue;
+        const wanted = await this.#wantedOf(handed);
+        if (signal.aborted) return;
+        if (wanted.length > 0) yield wanted;
+        if (handed.length > 0) continue;
         if (this.#isLive) await new Promise<void>((resolve) => (this.#wake = resolve));
         else await this.#readOn(source);
       }
@@ -95,15 +92,15 @@ export class Tail implements AuditTail {
     }
   }
 
-  /** Takes an event as it is stored, and its line, which may be kept; `tails` are offered the event. */
-  offer(row: GlobalRow, event: AuditEvent, line: Buffer, tails: number): void {
+  /** Takes an event as it is stored; the arrival may be kept. `tails` are offered the event. */
+  offer(row: GlobalRow, event: AuditEvent, arrival: Arrival, tails: number): void {
     if (!this.#isLive || row <= this.#at) return;
-    const isLong = !this.#takesAll && line.length * tails > MOST_COMPARED;
+    const isLong = !this.#takesAll && arrival.json.length * tails > MOST_COMPARED;
     const isWanted = isLong || this.#takesAll || this.#matches(event);
     if (isWanted && this.#waitingBytes > MOST_BYTES) this.#isLive = false;
     else {
       this.#at = row;
-      if (isWanted) this.#hand(row, line, isLong ? event : undefined);
+      if (isWanted) this.#hand(arrival, isLong ? event : undefined);
     }
   }
 
@@ -113,10 +110,22 @@ export class Tail implements AuditTail {
     this.#wake();
   }
 
-  #hand(row: GlobalRow, json: Buffer, unread?: AuditEvent): void {
-    this.#waiting.push({ position: streamPosition(row), json, unread });
-    this.#waitingBytes += json.length;
+  #hand(arrival: Arrival, unread?: AuditEvent): void {
+    this.#waiting.push({ arrival, unread });
+    this.#waitingBytes += arrival.json.length;
     this.#wake();
+  }
+
+  /** The events that match the filter. */
+  async #wantedOf(handed: readonly Handed[]): Promise<readonly Arrival[]> {
+    if (handed.some(({ unread }) => unread)) await ownTurn();
+    const yielder = new Yielder();
+    const wanted: Arrival[] = [];
+    for (const { arrival, unread } of handed) {
+      if (unread) await yielder.step();
+      if (!unread || this.#matches(unread)) wanted.push(arrival);
+    }
+    return wanted;
   }
 
   async #readOn(source: TailSource): Promise<void> {
@@ -134,7 +143,7 @@ export class Tail implements AuditTail {
       this.#at = row;
       const isWanted =
         this.#takesAll || this.#matches(JSON.parse(line.toString("utf8")) as AuditEvent);
-      if (isWanted) this.#hand(row, line);
+      if (isWanted) this.#hand({ position: streamPosition(row), json: line });
     }
   }
 }

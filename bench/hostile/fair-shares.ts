@@ -117,7 +117,10 @@ function startExport(url: string): Promise<Export> {
   });
 }
 
-/** One client opens all the streams of the open surface; others open streams there and on `/api/v1`. */
+/**
+ * One client opens all the streams of the open surface; others open streams there and on `/api/v1`. Then batches arrive,
+ * whose events all the streams send.
+ */
 export async function manyStreams({ url, pid }: Started): Promise<readonly Finding[]> {
   const opened = await Promise.all(
     Array.from({ length: 120 }, () => openUnread(url, `${AUDIT}/stream`, ATTACKER)),
@@ -129,9 +132,28 @@ export async function manyStreams({ url, pid }: Started): Promise<readonly Findi
   }
   requireStatuses("A stream beside 120 of one client", statuses, [200]);
   const health = await healthOf(url);
+  for (const socket of opened) socket.resume();
+  const batches = sendBatches(url, 10);
+  const beside = await healthOf(url, VICTIM, 20);
+  await batches;
   for (const socket of opened) socket.destroy();
   const what = "120 streams of one client, two of another";
-  return [latencies(`/health beside ${what}`, health, 0.99, 100), resident(what, pid)];
+  return [
+    latencies(`/health beside ${what}`, health, 0.99, 100),
+    latencies("/health beside five batches of 300 events a second for them", beside, 0.99, 100),
+    resident(what, pid),
+  ];
+}
+
+/** Sends batches of 300 events, five a second. */
+async function sendBatches(url: string, count: number): Promise<void> {
+  const event = { command: "kubectl get pods", consumer: "ai", message: "m".repeat(200) };
+  const body = JSON.stringify({ events: Array(300).fill(event) });
+  for (let i = 0; i < count; i++) {
+    const { status } = await timed(url + AUDIT, { method: "POST", body, localAddress: VICTIM });
+    requireStatuses("A batch beside streams", [status], [202]);
+    await sleep(200);
+  }
 }
 
 function streamStatus(url: string): Promise<number> {
@@ -160,9 +182,15 @@ export async function stalledConnections({ url, pid }: Started): Promise<readonl
   ];
 }
 
-async function healthOf(url: string, localAddress = VICTIM): Promise<readonly number[]> {
+/** The times of a hundred requests, with a pause before each of them. */
+async function healthOf(
+  url: string,
+  localAddress = VICTIM,
+  pauseMs = 0,
+): Promise<readonly number[]> {
   const times: number[] = [];
   for (let i = 0; i < 100; i++) {
+    if (pauseMs > 0) await sleep(pauseMs);
     const cut = { status: 0, ms: 0 };
     const { status, ms } = await timed(`${url}/health`, { localAddress }).catch(() => cut);
     requireStatuses("/health", [status], [200]);

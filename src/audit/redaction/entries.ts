@@ -10,8 +10,8 @@ export interface Entry {
   readonly keyword: string;
   readonly rule?: RedactionRule;
   readonly program?: ProgramRule;
-  /** The text that must follow the program's name. */
-  readonly after?: RegExp | undefined;
+  /** Whether the text after the name of the program, at a position, may have an option with a secret. */
+  readonly hint?: (text: string, place: number) => boolean;
 }
 
 /** The low five bits of a character: the same for both cases of a letter. */

@@ -6,6 +6,7 @@
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
 import { type Entry, Keywords, nextGroup, standsAt } from "./entries.ts";
+import { optionHint } from "./option-hint.ts";
 import { isLayered, withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
 import { COMMAND_PROGRAMS } from "./command-rules.ts";
@@ -37,13 +38,7 @@ const MOST_LAYERS = 3;
 const LAYERED_LENGTH = 16_384;
 /** How often a text with layers is redacted: a word that was joined may be another word after the first time. */
 const MOST_ROUNDS = 3;
-const JOINED = /(?<![\w-])-[A-Za-z]{2,8}(?![\w-])/;
-const IN_WORD = /[\w-]/;
-/** A text with more words that contain an option is read in full. */
-const MOST_IN_WORDS = 16;
 const QUOTES = /["'\\]/;
-/** Quotes or a backslash in a word, which the shell removes: `-"p"` is `-p`. */
-const INSIDE_WORD = /[\w-][$"'\\]+\w/;
 
 /** A match and the index of the entry behind its own, or the end of a secret. */
 type Tried = { readonly match: Match; readonly behind: number } | number | undefined;
@@ -62,8 +57,8 @@ export class Redactor {
     this.#literals = rules.filter(({ literal }) => literal !== undefined);
     const ofRules = rules.flatMap((rule) => rule.keywords.map((keyword) => ({ keyword, rule })));
     const ofPrograms = programs.flatMap((program) => {
-      const after = program.after === undefined ? undefined : new RegExp(program.after);
-      return program.programs.map((name) => ({ keyword: name.padEnd(3), program, after }));
+      const hint = optionHint(program);
+      return program.programs.map((name) => ({ keyword: name.padEnd(3), program, hint }));
     });
     this.#keywords = new Keywords([{ keyword: MARK }, ...ofRules, ...ofPrograms]);
   }
@@ -201,9 +196,8 @@ export class Redactor {
       if (!standsAt(text, entry, place)) continue;
       this.steps += TRY_STEPS;
       found = "keyword";
-      const { rule, program } = entry;
-      if (program && (text.length > LOOKED_THROUGH || mayHaveOption(text, entry, place)))
-        return true;
+      const { rule, hint } = entry;
+      if (hint && (text.length > LOOKED_THROUGH || hint(text, place))) return true;
       if (rule === undefined) continue;
       if (rule.isBeforeAt === true && !atSigns.follow(place)) continue;
       if (mayFind(rule, text, place)) return true;
@@ -231,34 +225,6 @@ function mayFind(rule: RedactionRule, text: string, place: number): boolean {
   rule.pattern.lastIndex = place;
   if (!rule.pattern.test(text)) return false;
   return QUOTES.test(text) || secretAt(rule, text, place) !== undefined;
-}
-
-/** Whether the text after a program's name may have an option with a secret, or an assignment. */
-function mayHaveOption(text: string, { program, after }: Entry, place: number): boolean {
-  const { options, hasAssignments } = program as ProgramRule;
-  const isNamed =
-    (hasAssignments && text.includes("=", place)) ||
-    Object.keys(options).some((option) => hasOption(text, option, place)) ||
-    (mayJoin(text, place) &&
-      Object.entries(options).some(
-        ([flag, takes]) => takes === ":" || (takes === "word" && flag.length === 2),
-      ));
-  return isNamed && (!after || after.test(text.slice(place)) || INSIDE_WORD.test(text));
-}
-
-/** Whether the text may have short options that are joined, as in `-su`, or an option with quotes inside of its word. */
-function mayJoin(text: string, place: number): boolean {
-  return text.includes("-", place) && (JOINED.test(text) || INSIDE_WORD.test(text));
-}
-
-/** Whether an option may stand after a position, and not inside a word, as `-p` does in the first words like `web-prod`. */
-function hasOption(text: string, option: string, place: number): boolean {
-  let at = text.indexOf(option, place);
-  for (let left = MOST_IN_WORDS; left > 0 && at > 0 && option.startsWith("-"); left--) {
-    if (!IN_WORD.test(text[at - 1] ?? "")) break;
-    at = text.indexOf(option, at + 1);
-  }
-  return at !== -1;
 }
 
 /** The rules that apply to every organization. */

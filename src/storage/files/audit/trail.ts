@@ -246,8 +246,7 @@ export class AuditTrail implements TailSource {
   async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
     const { growing } = this.#segments;
     growing.isEnded ||= growing.rows > 0 && growing.newestIngested < olderThanMs;
-    // Otherwise the next append seals it, which may never come: with the quota reached, all are refused.
-    // A full disk has no room for another segment before those that are sealed are removed; the next run repeats it.
+    // Not by the next append: at the quota all are refused. A full disk has no room before the others are removed.
     if (growing.isEnded) await this.#log.roll().catch(() => {});
     const sealed = this.#segments.indexes.slice(0, -1);
     return this.#remove(sealed.filter(({ newestIngested }) => newestIngested < olderThanMs));

@@ -114,7 +114,7 @@ if (import.meta.filename === process.argv[1]) {
   const seed = usage.integer("seed", values.seed, 0, 2 ** 32 - 1);
   const start = performance.now();
   const written = await usage.attempt(async () => {
-    await systemFiles.makeDirectory(directory, 0o700);
+    await systemFiles.makeDirectory(directory);
     return writeHistory(directory, { events, seed });
   });
   const seconds = (performance.now() - start) / 1000;

@@ -3,8 +3,6 @@ import type { FileOperations } from "./file-operations.ts";
 import { isOrganizationId, type Layout } from "./layout.ts";
 import { syncDirectory } from "./snapshot.ts";
 
-const DIRECTORY_MODE = 0o700;
-
 /**
  * Makes a directory below `root`, and its parents, so that they survive a power cut. Existing ones are synced
  * as well: the server that made them may have died before their sync.
@@ -14,7 +12,7 @@ export async function makeDurableDirectory(
   path: string,
   root: string,
 ): Promise<void> {
-  await files.makeDirectory(path, DIRECTORY_MODE);
+  await files.makeDirectory(path);
   for (let at = path; at !== root && at !== dirname(at); at = dirname(at)) {
     await syncDirectory(files, dirname(at));
   }
@@ -25,7 +23,7 @@ export async function makeDurableDirectory(
  * that made them is responsible.
  */
 export async function makeRootDirectory(files: FileOperations, root: string): Promise<void> {
-  await files.makeDirectory(root, DIRECTORY_MODE);
+  await files.makeDirectory(root);
   for (let at = root; at !== dirname(at); at = dirname(at)) {
     await syncDirectory(files, dirname(at)).catch(() => {});
   }

@@ -4,42 +4,46 @@ import { dirname } from "node:path";
 
 /**
  * Every file operation that storage uses, as an argument, so that a test can run the same code on a disk that
- * is full, fails, loses unsynced writes, or loses its power. Errors are Node's own (`code` says which). The
- * callers make directories 0700 and files 0600.
+ * is full, fails, loses unsynced writes, or loses its power. Errors are Node's own (`code` says which). New
+ * directories have mode 0700 and new files 0600: other users may not read them.
  */
 export interface FileOperations {
   /** Makes a directory and its parents; an existing one is left as it is. */
-  makeDirectory(path: string, mode: number): Promise<void>;
+  makeDirectory(path: string): Promise<void>;
   readDirectory(path: string): Promise<string[]>;
   /** The entries of a directory that are neither files nor directories: each name, with what it is. */
   readOddEntries(path: string): Promise<ReadonlyMap<string, string>>;
   /** Fails for anything but a file: a pipe would wait for a writer, and a device may never end. */
   readFile(path: string): Promise<Buffer>;
   /** `mode` has the permissions in its last nine bits. */
-  stat(
-    path: string,
-  ): Promise<{ readonly size: number; readonly mtimeMs: number; readonly mode: number }>;
+  stat(path: string): Promise<{ readonly size: number; readonly mode: number }>;
   changeMode(path: string, mode: number): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name; fails with `EEXIST` when that name is taken. */
   link(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   truncate(path: string, size: number): Promise<void>;
-  /** `flags` as in `open(2)` by Node's names: `r`, `w`, `wx`, `a`, `r+`. With `r` a pipe opens without a writer. */
-  open(path: string, flags: string, mode?: number): Promise<number>;
+  /** Opens a file. With `r` a pipe opens without a writer. */
+  open(path: string, flags: OpenFlags): Promise<number>;
   close(descriptor: number): Promise<void>;
   /** Resolves with the number of bytes read, 0 at the end. */
   read(descriptor: number, target: Uint8Array, position: number): Promise<number>;
   /** Like `read`, but synchronous: takes microseconds if the bytes are in the page cache. */
   readSync(descriptor: number, target: Uint8Array, position: number): number;
   /** Resolves with the number of bytes written, which may be fewer than given. */
-  write(descriptor: number, bytes: Uint8Array, position: number | null): Promise<number>;
+  write(descriptor: number, bytes: Uint8Array, position: number): Promise<number>;
   /** Like `write`, but synchronous: an append to the page cache takes microseconds. */
-  writeSync(descriptor: number, bytes: Uint8Array, position: number | null): number;
+  writeSync(descriptor: number, bytes: Uint8Array, position: number): number;
   /** Calls back when the data of the file is on disk. After a failure the descriptor must never be trusted again. */
   fdatasync(descriptor: number, done: (error: Error | null) => void): void;
   fsync(descriptor: number): Promise<void>;
 }
+
+/** The ways to open a file, by Node's names for those of `open(2)`. */
+export type OpenFlags = "r" | "r+" | "w" | "wx";
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
 
 /** How an entry of a directory is called in messages. */
 export const SYMBOLIC_LINK = "a symbolic link";
@@ -77,8 +81,7 @@ export const systemFiles: FileOperations = {
   link: (from, to) => promises.link(from, to),
   remove: (path) => promises.rm(path, { recursive: true, force: true }),
   truncate: (path, size) => promises.truncate(path, size),
-  open: (path, flags, mode) =>
-    callback((done) => fs.open(path, flagsOf(flags), mode ?? 0o600, done)),
+  open: (path, flags) => callback((done) => fs.open(path, flagsOf(flags), FILE_MODE, done)),
   close: (descriptor) => callback<void>((done) => fs.close(descriptor, done)),
   read: (descriptor, target, position) =>
     callback((done) => fs.read(descriptor, target, 0, target.length, position, done)),
@@ -96,12 +99,12 @@ export const systemFiles: FileOperations = {
 export const blockingFiles: FileOperations = {
   ...systemFiles,
   stat: async (path) => fs.statSync(path),
-  open: async (path, flags, mode) => fs.openSync(path, flagsOf(flags), mode ?? 0o600),
+  open: async (path, flags) => fs.openSync(path, flagsOf(flags), FILE_MODE),
   close: async (descriptor) => fs.closeSync(descriptor),
   read: async (descriptor, target, position) => systemFiles.readSync(descriptor, target, position),
 };
 
-function flagsOf(flags: string): string | number {
+function flagsOf(flags: OpenFlags): string | number {
   return flags === "r" ? READ_WITHOUT_WAITING : flags;
 }
 
@@ -112,20 +115,20 @@ function kindOf(entry: fs.Dirent | fs.Stats): string {
 }
 
 /** Node's own `recursive` loops for ever if a parent exists but nothing can be created in it, as in `/proc`. */
-async function makeWithParents(path: string, mode: number): Promise<void> {
+async function makeWithParents(path: string): Promise<void> {
   const parent = dirname(path);
   try {
-    return await makeOne(path, mode);
+    return await makeOne(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) throw error;
   }
-  await makeWithParents(parent, mode);
-  await makeOne(path, mode);
+  await makeWithParents(parent);
+  await makeOne(path);
 }
 
-async function makeOne(path: string, mode: number): Promise<void> {
+async function makeOne(path: string): Promise<void> {
   try {
-    await promises.mkdir(path, { mode });
+    await promises.mkdir(path, { mode: DIRECTORY_MODE });
   } catch (error) {
     const isThere = await promises.stat(path).then(
       (found) => found.isDirectory(),

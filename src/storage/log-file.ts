@@ -13,7 +13,6 @@ import { syncDirectory } from "./snapshot.ts";
 
 /** The most syncs under way. More were not faster; with fewer, a slow disk delays writes. */
 const SYNCS_IN_FLIGHT = 4;
-const FILE_MODE = 0o600;
 const PAGE_BYTES = 4096;
 const COPY_BYTES = 1 << 20;
 
@@ -59,7 +58,7 @@ export class LogFile {
 
   /** Creates a file, and syncs it and its directory, so that its later content survives a power cut. */
   static async create(files: FileOperations, path: string, sequence: number): Promise<LogFile> {
-    const descriptor = await files.open(path, "wx", FILE_MODE);
+    const descriptor = await files.open(path, "wx");
     try {
       try {
         await files.fsync(descriptor);

@@ -8,8 +8,6 @@ import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
 import { writeAll } from "./file-ranges.ts";
 
-const FILE_MODE = 0o600;
-
 /** The suffix of files that are being written; such a file that is found at start was not committed. */
 export const TEMPORARY_SUFFIX = ".tmp";
 
@@ -47,7 +45,7 @@ async function writePieces(
   path: string,
   pieces: readonly Uint8Array[],
 ): Promise<void> {
-  const descriptor = await files.open(path, "w", FILE_MODE);
+  const descriptor = await files.open(path, "w");
   try {
     let at = 0;
     for (const piece of pieces) {

@@ -115,10 +115,10 @@ export class ForgetfulFiles implements FileOperations {
     return Buffer.from(this.#file(path).bytes);
   }
 
-  async stat(path: string): Promise<{ size: number; mtimeMs: number; mode: number }> {
+  async stat(path: string): Promise<{ size: number; mode: number }> {
     this.#enter("stat", path);
     const node = this.#find(path);
-    return { size: node instanceof FileNode ? node.bytes.length : 0, mtimeMs: 0, mode: 0o700 };
+    return { size: node instanceof FileNode ? node.bytes.length : 0, mode: 0o700 };
   }
 
   async changeMode(path: string): Promise<void> {
@@ -188,12 +188,12 @@ export class ForgetfulFiles implements FileOperations {
     return bytes.length;
   }
 
-  async write(descriptor: number, bytes: Uint8Array, position: number | null): Promise<number> {
+  async write(descriptor: number, bytes: Uint8Array, position: number): Promise<number> {
     this.#enter("write", this.#handle(descriptor).path);
     return this.#write(descriptor, bytes, position);
   }
 
-  writeSync(descriptor: number, bytes: Uint8Array, position: number | null): number {
+  writeSync(descriptor: number, bytes: Uint8Array, position: number): number {
     this.#enter("writeSync", this.#handle(descriptor).path);
     return this.#write(descriptor, bytes, position);
   }
@@ -239,10 +239,10 @@ export class ForgetfulFiles implements FileOperations {
     if (fault !== undefined || unheard) throw fault ?? systemError("EIO");
   }
 
-  #write(descriptor: number, bytes: Uint8Array, position: number | null): number {
+  #write(descriptor: number, bytes: Uint8Array, position: number): number {
     const node = this.#handle(descriptor).node as FileNode;
     const taken = bytes.subarray(0, this.maxWrite);
-    node.write(taken, position ?? node.bytes.length);
+    node.write(taken, position);
     return taken.length;
   }
 

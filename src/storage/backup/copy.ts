@@ -7,7 +7,6 @@ import { writeAll } from "../file-ranges.ts";
 import { syncDirectory } from "../snapshot.ts";
 
 const PIECE_BYTES = 1 << 20;
-const FILE_MODE = 0o600;
 
 /**
  * Copies the beginning of a file below one directory to the same path below another, and syncs it.
@@ -25,7 +24,7 @@ export async function copyFile(
   await makeDurableDirectory(files, dirname(target), to);
   const source = await files.open(join(from, path), "r");
   try {
-    const copy = await files.open(target, "wx", FILE_MODE);
+    const copy = await files.open(target, "wx");
     try {
       const digest = await pour(files, source, bytes, path, copy);
       await files.fsync(copy);

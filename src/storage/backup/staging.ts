@@ -21,8 +21,6 @@ import { refuseOddEntries } from "../odd-entries.ts";
 import { listSegments, segmentPath } from "../segmented-log.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
 
-const DIRECTORY_MODE = 0o700;
-
 /** A file of a data directory as a backup names it. */
 export interface StagedFile {
   /** From the root of the data directory, with `/` between names. */
@@ -163,7 +161,7 @@ class Stage {
   async #link(path: string): Promise<boolean> {
     const staged = this.#staged(path);
     if (this.#linked.has(staged)) return true;
-    await this.#disk.makeDirectory(dirname(staged), DIRECTORY_MODE);
+    await this.#disk.makeDirectory(dirname(staged));
     try {
       await this.#disk.link(path, staged);
     } catch (error) {

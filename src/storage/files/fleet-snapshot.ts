@@ -7,7 +7,6 @@ import type { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
 
 const SLICE = 250; // under a millisecond of work
-const FILE_MODE = 0o600;
 
 /** The fields of a snapshot, apart from its runtimes. */
 export interface SnapshotHead {
@@ -34,7 +33,7 @@ export async function writeFleetSnapshot(
   signal: AbortSignal,
 ): Promise<number> {
   const aside = `${path}${TEMPORARY_SUFFIX}`; // one at a time; a stray file is replaced
-  const descriptor = await files.open(aside, "w", FILE_MODE);
+  const descriptor = await files.open(aside, "w");
   let size = 0;
   try {
     for (const text of pieces(organization, log, index)) {

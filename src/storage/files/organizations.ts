@@ -22,8 +22,6 @@ import {
 import { UndoQueue } from "../undo-queue.ts";
 import { FileUsers } from "./users.ts";
 
-const DIRECTORY_MODE = 0o700;
-
 /**
  * Keeps each organization as a directory with its `organization.json`. The rename of that file commits the
  * creation: a directory without it does not count. An organization and its first user are created together,
@@ -57,7 +55,7 @@ export class FileOrganizations implements OrganizationStore {
    * @throws Error naming the file that is damaged, and the way out
    */
   static async open(files: FileOperations, layout: Layout, now: Clock): Promise<FileOrganizations> {
-    await files.makeDirectory(layout.organizations, DIRECTORY_MODE);
+    await files.makeDirectory(layout.organizations);
     await syncDirectory(files, layout.root);
     await syncDirectory(files, layout.organizations);
     const found: Organization[] = [];
@@ -128,7 +126,7 @@ export class FileOrganizations implements OrganizationStore {
   async #writeNew(created: Organization, writeUsers: () => Promise<void>): Promise<void> {
     const { directory, organization } = this.#layout.organization(created.id);
     await this.#files.remove(directory); // left by a crash during an earlier creation
-    await this.#files.makeDirectory(directory, DIRECTORY_MODE);
+    await this.#files.makeDirectory(directory);
     await writeUsers();
     // The directory entry must be durable before anything in it counts.
     await syncDirectory(this.#files, this.#layout.organizations);
@@ -181,7 +179,7 @@ async function createDefault(
     updated_at: at,
   };
   const { directory, organization } = layout.organization(DEFAULT_ORGANIZATION);
-  await files.makeDirectory(directory, DIRECTORY_MODE);
+  await files.makeDirectory(directory);
   await syncDirectory(files, layout.organizations);
   await writeSnapshot(files, organization, created); // the rename commits
   return created;

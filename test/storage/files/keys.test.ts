@@ -17,7 +17,7 @@ function reopen({ files, layout }: BreakableDisk, failures: unknown[] = []): Pro
 async function setUp(t: TestContext) {
   const disk = await breakableDisk(t);
   for (const organization of ORGANIZATIONS) {
-    await disk.files.makeDirectory(disk.layout.organization(organization).directory, 0o700);
+    await disk.files.makeDirectory(disk.layout.organization(organization).directory);
   }
   const failures: unknown[] = [];
   const keys = await reopen(disk, failures);

@@ -8,7 +8,7 @@ import { breakableDisk } from "./breakable-disk.ts";
 async function setUp(t: TestContext) {
   const disk = await breakableDisk(t);
   for (const organization of ["acme", "globex"]) {
-    await disk.files.makeDirectory(disk.layout.organization(organization).directory, 0o700);
+    await disk.files.makeDirectory(disk.layout.organization(organization).directory);
   }
   const settings = new FileSettings(disk.files, disk.layout);
   return { disk, settings, path: disk.layout.organization("acme").settings };

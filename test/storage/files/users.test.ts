@@ -15,7 +15,7 @@ function reopen({ files, layout }: BreakableDisk): Promise<FileUsers> {
 async function setUp(t: TestContext) {
   const disk = await breakableDisk(t);
   for (const organization of ORGANIZATIONS) {
-    await disk.files.makeDirectory(disk.layout.organization(organization).directory, 0o700);
+    await disk.files.makeDirectory(disk.layout.organization(organization).directory);
   }
   return { disk, users: await reopen(disk), path: disk.layout.organization("acme").users };
 }

@@ -113,7 +113,7 @@ export class TreeFiles implements TreeStore<TreePosition> {
 
   async #write(path: string, bytes: Uint8Array, position: number): Promise<void> {
     const isNew = (await withFile(this.#files, path, async () => true)) === undefined;
-    const descriptor = await this.#files.open(path, isNew ? "w" : "r+", 0o600);
+    const descriptor = await this.#files.open(path, isNew ? "w" : "r+");
     try {
       await writeAll(this.#files, descriptor, bytes, position, path);
       await this.#files.fsync(descriptor);

@@ -7,7 +7,11 @@ import { createLog } from "../../../../src/core/log.ts";
 import { newPrivateKey, vkeyOf } from "../../../../src/proof/note.ts";
 import { writeBackup } from "../../../../src/storage/backup/backup.ts";
 import { stageFiles } from "../../../../src/storage/backup/staging.ts";
-import { systemFiles, type FileOperations } from "../../../../src/storage/file-operations.ts";
+import {
+  systemFiles,
+  type FileOperations,
+  type OpenFlags,
+} from "../../../../src/storage/file-operations.ts";
 import { Notary } from "../../../../src/storage/files/proof/notary.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
@@ -160,9 +164,9 @@ test("files whose lines cannot be hashed stay, since without them the log could 
   let isFull = false;
   const files = Object.create(systemFiles, {
     open: {
-      async value(path: string, ...rest: [string, number?]) {
-        if (isFull && path.includes("hashes-") && rest[0] !== "r") throw systemError("ENOSPC");
-        return systemFiles.open(path, ...rest);
+      async value(path: string, flags: OpenFlags) {
+        if (isFull && path.includes("hashes-") && flags !== "r") throw systemError("ENOSPC");
+        return systemFiles.open(path, flags);
       },
     },
   }) as FileOperations;

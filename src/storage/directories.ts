@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { FileOperations } from "./file-operations.ts";
+import { ifExists, type FileOperations } from "./file-operations.ts";
 import { isOrganizationId, type Layout } from "./layout.ts";
 import { syncDirectory } from "./snapshot.ts";
 
@@ -39,10 +39,6 @@ export async function listOrganizations(
 
 /** The names in a directory, in order; empty if the directory does not exist. */
 export async function listDirectory(files: FileOperations, path: string): Promise<string[]> {
-  try {
-    return (await files.readDirectory(path)).sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
+  const names = (await ifExists(files.readDirectory(path))) ?? [];
+  return names.sort();
 }

@@ -55,6 +55,14 @@ const MAX_READ_BYTES = 2 ** 31 - 1;
 /** To open a pipe for reading otherwise waits until a program writes to it. Files are read as ever. */
 const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 
+/** The result of an operation; `undefined` if its file or directory does not exist. */
+export function ifExists<T>(operation: Promise<T>): Promise<T | undefined> {
+  return operation.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+}
+
 /** The operations of the operating system. */
 export const systemFiles: FileOperations = {
   makeDirectory: makeWithParents,

@@ -1,5 +1,8 @@
-/** Reads and writes ranges of files in full: a single call of the system may transfer fewer bytes than it was given. */
-import type { FileOperations } from "./file-operations.ts";
+/**
+ * Opens files and closes them, and reads and writes ranges of them in full: a single call of the system may transfer
+ * fewer bytes than it was given.
+ */
+import { ifExists, type FileOperations, type OpenFlags } from "./file-operations.ts";
 
 /**
  * Reads a range of a file.
@@ -63,21 +66,37 @@ export async function writeAll(
   }
 }
 
-/** Opens a file, calls `read` with its descriptor and size, and closes it; `undefined` if the file does not exist. */
+/** Opens a file or a directory, calls `use` with its descriptor, and closes it. */
 export async function withFile<T>(
+  files: FileOperations,
+  path: string,
+  flags: OpenFlags,
+  use: (descriptor: number) => Promise<T>,
+): Promise<T> {
+  return closing(files, await files.open(path, flags), use);
+}
+
+/** Does the same with a file to read, and its size; `undefined` if the file does not exist. */
+export async function withFileIfAny<T>(
   files: FileOperations,
   path: string,
   read: (descriptor: number, size: number) => Promise<T>,
 ): Promise<T | undefined> {
-  let descriptor: number;
+  const opened = await ifExists(files.open(path, "r"));
+  if (opened === undefined) return undefined;
+  return closing(files, opened, async (descriptor) => {
+    const { size } = await files.stat(path);
+    return read(descriptor, size);
+  });
+}
+
+async function closing<T>(
+  files: FileOperations,
+  descriptor: number,
+  use: (descriptor: number) => Promise<T>,
+): Promise<T> {
   try {
-    descriptor = await files.open(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-  try {
-    return await read(descriptor, (await files.stat(path)).size);
+    return await use(descriptor);
   } finally {
     await files.close(descriptor);
   }

@@ -7,7 +7,7 @@
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
-import { readExactly, writeAll } from "./file-ranges.ts";
+import { readExactly, withFile, writeAll } from "./file-ranges.ts";
 import { ENDS, endOfLastAppend } from "./log-lines.ts";
 import { syncDirectory } from "./snapshot.ts";
 
@@ -164,8 +164,7 @@ export async function cutBack(
   acknowledged: number,
   holes: readonly Range[],
 ): Promise<void> {
-  const descriptor = await files.open(path, "r+");
-  try {
+  await withFile(files, path, "r+", async (descriptor) => {
     await files.truncate(path, acknowledged);
     for (let at = synced - (synced % PAGE_BYTES); at < acknowledged;) {
       const length = Math.min(COPY_BYTES, acknowledged - at);
@@ -177,9 +176,7 @@ export async function cutBack(
       at += length;
     }
     await files.fsync(descriptor);
-  } finally {
-    await files.close(descriptor);
-  }
+  });
 }
 
 /**
@@ -192,14 +189,10 @@ export async function cutTornEnd(
   torn: (tail: TornTail) => void,
 ): Promise<void> {
   const { size } = await files.stat(path);
-  const descriptor = await files.open(path, "r");
-  let end: number;
-  try {
+  const end = await withFile(files, path, "r", async (descriptor) => {
     await files.fsync(descriptor);
-    end = await endOfLastAppend(files, descriptor, size);
-  } finally {
-    await files.close(descriptor);
-  }
+    return endOfLastAppend(files, descriptor, size);
+  });
   if (end < size) await repairEnd(files, path, torn);
 }
 
@@ -209,15 +202,12 @@ async function repairEnd(
   torn: (tail: TornTail) => void,
 ): Promise<number> {
   const { size } = await files.stat(path);
-  const descriptor = await files.open(path, "r+");
-  let end: number;
-  try {
-    end = await endOfLastAppend(files, descriptor, size);
-    if (end < size) await files.truncate(path, end);
+  const end = await withFile(files, path, "r+", async (descriptor) => {
+    const whole = await endOfLastAppend(files, descriptor, size);
+    if (whole < size) await files.truncate(path, whole);
     await files.fsync(descriptor);
-  } finally {
-    await files.close(descriptor);
-  }
+    return whole;
+  });
   await syncDirectory(files, dirname(path));
   if (end < size) torn({ file: path, offset: end, bytes: size - end });
   return end;

@@ -6,7 +6,7 @@
  * counts as a line, and so does the text before and after it.
  */
 import type { FileOperations } from "./file-operations.ts";
-import { readExactly } from "./file-ranges.ts";
+import { readExactly, withFile } from "./file-ranges.ts";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -67,8 +67,7 @@ export async function readManyLines(
   take: TakeLines,
   { bytes = READ_BYTES, pause }: LogReading = {},
 ): Promise<void> {
-  const descriptor = await files.open(path, "r");
-  try {
+  await withFile(files, path, "r", async (descriptor) => {
     let buffer = Buffer.allocUnsafe(bytes);
     let filled = 0;
     let offset = 0; // offset of the buffer's first byte in the file
@@ -97,9 +96,7 @@ export async function readManyLines(
       filled -= used;
       offset += used;
     }
-  } finally {
-    await files.close(descriptor);
-  }
+  });
 }
 
 /**
@@ -145,13 +142,8 @@ function isBlankByte(byte: number | undefined): boolean {
 }
 
 /** Finds the end of the last whole append of a log that is not open; 0 if there is none. */
-export async function endOfLog(files: FileOperations, path: string, size: number): Promise<number> {
-  const descriptor = await files.open(path, "r");
-  try {
-    return await endOfLastAppend(files, descriptor, size);
-  } finally {
-    await files.close(descriptor);
-  }
+export function endOfLog(files: FileOperations, path: string, size: number): Promise<number> {
+  return withFile(files, path, "r", (descriptor) => endOfLastAppend(files, descriptor, size));
 }
 
 /** Finds the end of the last whole append of a file; 0 if there is none. */

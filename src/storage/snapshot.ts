@@ -5,8 +5,8 @@
  * directory.
  */
 import { dirname } from "node:path";
-import type { FileOperations } from "./file-operations.ts";
-import { writeAll } from "./file-ranges.ts";
+import { ifExists, type FileOperations } from "./file-operations.ts";
+import { withFile, writeAll } from "./file-ranges.ts";
 
 /** The suffix of files that are being written; such a file that is found at start was not committed. */
 export const TEMPORARY_SUFFIX = ".tmp";
@@ -45,27 +45,19 @@ async function writePieces(
   path: string,
   pieces: readonly Uint8Array[],
 ): Promise<void> {
-  const descriptor = await files.open(path, "w");
-  try {
+  await withFile(files, path, "w", async (descriptor) => {
     let at = 0;
     for (const piece of pieces) {
       await writeAll(files, descriptor, piece, at, path);
       at += piece.length;
     }
     await files.fsync(descriptor);
-  } finally {
-    await files.close(descriptor);
-  }
+  });
 }
 
 /** Makes creations, renames and removals in a directory durable. */
-export async function syncDirectory(files: FileOperations, path: string): Promise<void> {
-  const descriptor = await files.open(path, "r");
-  try {
-    await files.fsync(descriptor);
-  } finally {
-    await files.close(descriptor);
-  }
+export function syncDirectory(files: FileOperations, path: string): Promise<void> {
+  return withFile(files, path, "r", (descriptor) => files.fsync(descriptor));
 }
 
 /** Replaces a JSON snapshot, durably. */
@@ -113,10 +105,5 @@ export async function readFileIfAny(
   files: FileOperations,
   path: string,
 ): Promise<Buffer | undefined> {
-  try {
-    return await files.readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  return ifExists(files.readFile(path));
 }

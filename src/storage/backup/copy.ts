@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { makeDurableDirectory } from "../directories.ts";
 import { faultAt } from "../disk-fault.ts";
 import type { FileOperations } from "../file-operations.ts";
-import { writeAll } from "../file-ranges.ts";
+import { withFile, writeAll } from "../file-ranges.ts";
 import { syncDirectory } from "../snapshot.ts";
 
 const PIECE_BYTES = 1 << 20;
@@ -41,17 +41,12 @@ export async function copyFile(
 }
 
 /** The SHA-256 of the beginning of a file, in hexadecimal digits. */
-export async function digestFile(
+export function digestFile(
   files: FileOperations,
   { path, bytes }: { readonly path: string; readonly bytes: number },
   directory: string,
 ): Promise<string> {
-  const source = await files.open(join(directory, path), "r");
-  try {
-    return await pour(files, source, bytes, path);
-  } finally {
-    await files.close(source);
-  }
+  return withFile(files, join(directory, path), "r", (source) => pour(files, source, bytes, path));
 }
 
 async function pour(

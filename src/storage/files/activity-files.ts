@@ -4,7 +4,7 @@ import type { Log } from "../../core/log.ts";
 import { Yielder } from "../../core/yielder.ts";
 import { validate } from "../../core/validate.ts";
 import { DamageFound, type DamageRegister } from "../damage.ts";
-import type { FileOperations } from "../file-operations.ts";
+import { ifExists, type FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { readLines } from "../log-lines.ts";
 import { listNumbers, numberedPath } from "../numbered-files.ts";
@@ -83,9 +83,7 @@ export function readEntries(
  */
 export async function checkActivity(parts: ActivityLogParts): Promise<void> {
   for (const file of await listActivityFiles(parts)) {
-    await checkFile(parts, activityPath(parts, file)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-    });
+    await ifExists(checkFile(parts, activityPath(parts, file)));
   }
 }
 

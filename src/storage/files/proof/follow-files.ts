@@ -2,7 +2,7 @@
 import { nextTurn } from "../../../core/timers.ts";
 import { Contradiction, type SignedTree } from "../../../proof/signed-tree.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { readInto } from "../../file-ranges.ts";
+import { readInto, withFile } from "../../file-ranges.ts";
 import { eachLine } from "../../log-lines.ts";
 import type { LogPart } from "./log-sources.ts";
 import type { TreePosition } from "./tree-files.ts";
@@ -97,8 +97,7 @@ async function addLines(
   offset: number,
 ): Promise<void> {
   if (offset === end) return;
-  const descriptor = await files.open(path, "r");
-  try {
+  await withFile(files, path, "r", async (descriptor) => {
     await files.fsync(descriptor); // they may be acknowledged before they are on disk
     let buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end - offset));
     for (let at = offset; at < end;) {
@@ -116,9 +115,7 @@ async function addLines(
       if (tree.unwritten > LEAVES_AT_ONCE) await tree.flush();
       await nextTurn();
     }
-  } finally {
-    await files.close(descriptor);
-  }
+  });
 }
 
 function isIn(parts: readonly LogPart[], name: string): boolean {

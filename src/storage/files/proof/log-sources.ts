@@ -1,7 +1,7 @@
 /** The files of the logs that trees are over, oldest first. */
 import { basename } from "node:path";
 import type { NamedLog } from "../../../proof/log-name.ts";
-import type { FileOperations } from "../../file-operations.ts";
+import { ifExists, type FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog } from "../../log-lines.ts";
 import { listNumbers, numberedPath } from "../../numbered-files.ts";
@@ -33,25 +33,21 @@ export async function logParts(
 ): Promise<readonly LogPart[]> {
   const parts: LogPart[] = [];
   for (const path of await logPaths(files, layout, named)) {
-    const end = await endOf(files, path, committed.get(path));
+    // Retention may have removed it meanwhile.
+    const end = await ifExists(endOf(files, path, committed.get(path)));
     if (end !== undefined) parts.push({ name: basename(path), path, end });
   }
   return parts;
 }
 
-/** The bytes of the acknowledged lines of a file; `undefined` if retention has removed it meanwhile. */
+/** The bytes of the acknowledged lines of a file. */
 async function endOf(
   files: FileOperations,
   path: string,
   committed: number | undefined,
-): Promise<number | undefined> {
-  try {
-    const { size } = await files.stat(path);
-    return committed ?? (await endOfLog(files, path, size));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    return undefined;
-  }
+): Promise<number> {
+  const { size } = await files.stat(path);
+  return committed ?? endOfLog(files, path, size);
 }
 
 async function logPaths(

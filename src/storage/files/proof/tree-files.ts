@@ -10,8 +10,8 @@ import { HASH_BYTES } from "../../../proof/merkle.ts";
 import type { TreeStore } from "../../../proof/signed-tree.ts";
 import { TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";
 import { makeDurableDirectory } from "../../directories.ts";
-import type { FileOperations } from "../../file-operations.ts";
-import { readExactly, withFile, writeAll } from "../../file-ranges.ts";
+import { ifExists, type FileOperations } from "../../file-operations.ts";
+import { readExactly, withFile, withFileIfAny, writeAll } from "../../file-ranges.ts";
 import { endOfLastAppend, endOfLog } from "../../log-lines.ts";
 import { damaged, readSnapshot, syncDirectory, writeSnapshot } from "../../snapshot.ts";
 import type { FoundLine } from "./find-line.ts";
@@ -61,7 +61,7 @@ export class TreeFiles implements TreeStore<TreePosition> {
 
   /** Reads the stored hashes of a tile, which may be fewer than 256; `undefined` if there are none. */
   readTile(level: number, index: number): Promise<Buffer | undefined> {
-    return withFile(this.#files, this.hashes(level), async (descriptor, size) => {
+    return withFileIfAny(this.#files, this.hashes(level), async (descriptor, size) => {
       const whole = size - (size % HASH_BYTES);
       const length = Math.min(TILE_BYTES, whole - index * TILE_BYTES);
       return length > 0
@@ -94,7 +94,7 @@ export class TreeFiles implements TreeStore<TreePosition> {
 
   /** The last signed checkpoint, as a note. */
   async lastNote(): Promise<string | undefined> {
-    const line = await withFile(this.#files, this.checkpoints, async (descriptor, size) => {
+    const line = await withFileIfAny(this.#files, this.checkpoints, async (descriptor, size) => {
       const end = await endOfLastAppend(this.#files, descriptor, size);
       const start = Math.max(0, end - LAST_BYTES);
       const tail = await readExactly(this.#files, descriptor, start, end - start);
@@ -105,21 +105,18 @@ export class TreeFiles implements TreeStore<TreePosition> {
 
   /** Appends signed checkpoints; half a line that a crash has left is overwritten. */
   async appendNotes(notes: readonly string[]): Promise<void> {
-    const size = await withFile(this.#files, this.checkpoints, async (_, bytes) => bytes);
+    const size = (await ifExists(this.#files.stat(this.checkpoints)))?.size;
     const end = size === undefined ? 0 : await endOfLog(this.#files, this.checkpoints, size);
     if (size !== undefined && end < size) await this.#files.truncate(this.checkpoints, end);
     await this.#write(this.checkpoints, Buffer.from(notes.map(noteLine).join("")), end);
   }
 
   async #write(path: string, bytes: Uint8Array, position: number): Promise<void> {
-    const isNew = (await withFile(this.#files, path, async () => true)) === undefined;
-    const descriptor = await this.#files.open(path, isNew ? "w" : "r+");
-    try {
+    const isNew = (await ifExists(this.#files.stat(path))) === undefined;
+    await withFile(this.#files, path, isNew ? "w" : "r+", async (descriptor) => {
       await writeAll(this.#files, descriptor, bytes, position, path);
       await this.#files.fsync(descriptor);
-    } finally {
-      await this.#files.close(descriptor);
-    }
+    });
     if (isNew) await syncDirectory(this.#files, this.directory);
   }
 }

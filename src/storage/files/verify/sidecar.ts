@@ -1,5 +1,5 @@
 import type { FileOperations } from "../../file-operations.ts";
-import { readExactly, withFile } from "../../file-ranges.ts";
+import { readExactly, withFileIfAny } from "../../file-ranges.ts";
 import { ReadFiles } from "../../read-files.ts";
 import { SealedIndex } from "../audit/index/sealed-index.ts";
 import { decodeHeader, HEADER_BYTES, MAGIC } from "../audit/sidecar/format.ts";
@@ -38,7 +38,7 @@ export async function verifySidecar(
 }
 
 async function isOfOtherVersion(files: FileOperations, path: string): Promise<boolean> {
-  const isOther = await withFile(files, path, async (descriptor, size) => {
+  const isOther = await withFileIfAny(files, path, async (descriptor, size) => {
     if (size < HEADER_BYTES) return false;
     const header = await readExactly(files, descriptor, 0, HEADER_BYTES);
     const isOurs = header.toString("latin1", 0, MAGIC.length) === MAGIC;

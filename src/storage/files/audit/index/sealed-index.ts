@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Awaitable } from "../../../../core/caller.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { FileOperations } from "../../../file-operations.ts";
-import { readExactly, readInto, withFile } from "../../../file-ranges.ts";
+import { readExactly, readInto, withFileIfAny } from "../../../file-ranges.ts";
 import type { ReadFiles } from "../../../read-files.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
 import { PackedDictionary } from "./dictionary.ts";
@@ -176,7 +176,7 @@ export class SealedIndex implements SegmentIndex {
     segment: number,
     logBytes: number,
   ): Promise<SealedIndex | undefined> {
-    return withFile(files, path, async (descriptor, size) => {
+    return withFileIfAny(files, path, async (descriptor, size) => {
       if (size < HEADER_BYTES) return undefined;
       const header = decodeHeader(await readExactly(files, descriptor, 0, HEADER_BYTES));
       if (header === undefined) return undefined;

@@ -14,12 +14,6 @@ export interface LogPart {
   readonly end: number;
 }
 
-/** The directory of a tree's files. */
-export function treeDirectory(layout: Layout, { organization, log }: NamedLog): string {
-  const { auditProof, activityProof } = layout.organization(organization);
-  return log === "audit" ? auditProof : activityProof;
-}
-
 /**
  * Lists the files of a log.
  *

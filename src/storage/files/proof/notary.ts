@@ -11,7 +11,7 @@ import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
 import { followFiles, filesAhead } from "./follow-files.ts";
-import { logParts, treeDirectory, type LogPart } from "./log-sources.ts";
+import { logParts, type LogPart } from "./log-sources.ts";
 import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";
 import { writeCopies } from "../../../signed-logs/kept-copies.ts";
 import { PacedWork, waitMs } from "../../../signed-logs/paced-work.ts";
@@ -160,7 +160,7 @@ export class Notary {
     this.#due.set(key, named);
     if (isSigned || this.#isClosed || this.#contradicted.has(key)) return leaving;
     const { files, layout, log } = this.#parts;
-    const position = await treeFilesOf(files, layout, named).readPosition();
+    const position = await new TreeFiles(files, layout, named).readPosition();
     const needed = filesAhead(position, await this.partsOf(named));
     const [first] = needed.filter((name) => leaving.includes(name));
     // It can be signed later that the files before it have left.
@@ -261,17 +261,13 @@ export class Notary {
     const known = this.#trees.get(key);
     if (known !== undefined) return known;
     const { files, layout, keys } = this.#parts;
-    const own = treeFilesOf(files, layout, named);
+    const own = new TreeFiles(files, layout, named);
     const opened = await SignedTree.open(own, this.signerOf(named), keys.earlier);
     this.#trees.set(key, opened);
     const [oldest] = this.#trees.keys();
     if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);
     return opened;
   }
-}
-
-function treeFilesOf(files: FileOperations, layout: Layout, named: NamedLog): TreeFiles {
-  return new TreeFiles(files, treeDirectory(layout, named), layout.root);
 }
 
 function keyOf({ organization, log }: NamedLog): string {

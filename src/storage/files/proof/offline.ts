@@ -4,7 +4,7 @@ import { proveLine, type ProvenLine } from "../../../signed-logs/prove.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { findLine } from "./find-line.ts";
-import { logParts, treeDirectory } from "./log-sources.ts";
+import { logParts } from "./log-sources.ts";
 import { leafOf, TreeFiles } from "./tree-files.ts";
 
 /** Proves that an event is part of a log of a data directory; see `proveLine`. */
@@ -14,7 +14,7 @@ export async function proveStored(
   named: NamedLog,
   wanted: string,
 ): Promise<ProvenLine> {
-  const tree = new TreeFiles(files, treeDirectory(layout, named), layout.root);
+  const tree = new TreeFiles(files, layout, named);
   const found = await findLine(files, await logParts(files, layout, named), wanted);
   const own = found && {
     line: found.line,

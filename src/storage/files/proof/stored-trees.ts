@@ -10,7 +10,6 @@ import { segmentPath } from "../../segmented-log.ts";
 import type { FileAuditStore } from "../audit.ts";
 import { localRow, segmentOf } from "../audit/index/segment-index.ts";
 import { findLine } from "./find-line.ts";
-import { treeDirectory } from "./log-sources.ts";
 import type { Notary } from "./notary.ts";
 import { leafOf, TILE_BYTES, TreeFiles } from "./tree-files.ts";
 
@@ -22,10 +21,8 @@ export function storedTreesOf(
   notary: Notary,
   audit: Pick<FileAuditStore, "eventsOf">,
 ): StoredTrees {
-  const filesOf = (named: NamedLog): TreeFiles =>
-    new TreeFiles(files, treeDirectory(layout, named), layout.root);
   const treeOf = (named: NamedLog): StoredTree => {
-    const own = filesOf(named);
+    const own = new TreeFiles(files, layout, named);
     return {
       lastNote: async () => notary.openTree(named)?.checkpoint?.note ?? own.lastNote(),
       async tiles(level, index, width) {
@@ -50,7 +47,7 @@ export function storedTreesOf(
       const found = await find(named, id);
       if (found === undefined) return undefined;
       const position = async () =>
-        notary.openTree(named)?.position ?? filesOf(named).readPosition();
+        notary.openTree(named)?.position ?? new TreeFiles(files, layout, named).readPosition();
       return { line: found.line, index: async () => leafOf(await position(), found) };
     },
     signFor: (named) => notary.signFor(named),

@@ -6,12 +6,14 @@
 import { join } from "node:path";
 import { isObject } from "../../../core/validate.ts";
 import { noteLine, readNote } from "../../../proof/checkpoint-lines.ts";
+import type { NamedLog } from "../../../proof/log-name.ts";
 import { HASH_BYTES } from "../../../proof/merkle.ts";
 import type { TreeStore } from "../../../proof/signed-tree.ts";
 import { TILE_WIDTH, type TileReader } from "../../../proof/tiles.ts";
 import { makeDurableDirectory } from "../../directories.ts";
 import { ifExists, type FileOperations } from "../../file-operations.ts";
 import { readExactly, withFile, withFileIfAny, writeAll } from "../../file-ranges.ts";
+import type { Layout } from "../../layout.ts";
 import { endOfLastAppend, endOfLog } from "../../log-lines.ts";
 import { damaged, readSnapshot, syncDirectory, writeSnapshot } from "../../snapshot.ts";
 import type { FoundLine } from "./find-line.ts";
@@ -33,17 +35,17 @@ export interface TreePosition {
   readonly starts: Readonly<Record<string, number>>;
 }
 
-/** Reads and writes the files of one tree. The caller serializes the writes. */
+/** Reads and writes the files of the tree over one log. The caller serializes the writes. */
 export class TreeFiles implements TreeStore<TreePosition> {
   readonly #files: FileOperations;
   readonly directory: string;
   readonly #root: string;
 
-  /** @param root the data directory */
-  constructor(files: FileOperations, directory: string, root: string) {
+  constructor(files: FileOperations, layout: Layout, { organization, log }: NamedLog) {
+    const { auditProof, activityProof } = layout.organization(organization);
     this.#files = files;
-    this.directory = directory;
-    this.#root = root;
+    this.directory = log === "audit" ? auditProof : activityProof;
+    this.#root = layout.root;
   }
 
   get checkpoints(): string {

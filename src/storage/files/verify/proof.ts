@@ -1,16 +1,14 @@
 /** Checks the logs of an organization against signed checkpoints. */
-import { join } from "node:path";
 import { readNote } from "../../../proof/checkpoint-lines.ts";
 import { StoredCheckpoints, type ProofEvidence } from "../../../proof/evidence.ts";
 import { LOGS, type NamedLog } from "../../../proof/log-name.ts";
 import { HASH_BYTES, writeLeafHash } from "../../../proof/merkle.ts";
 import type { StoredLog } from "../../../proof/stored-log.ts";
 import { TILE_WIDTH } from "../../../proof/tiles.ts";
-import type { FileOperations } from "../../file-operations.ts";
+import { ifExists, type FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog, readLines } from "../../log-lines.ts";
-import { readFileIfAny } from "../../snapshot.ts";
-import { logParts, treeDirectory, type LogPart } from "../proof/log-sources.ts";
+import { logParts, type LogPart } from "../proof/log-sources.ts";
 import { TreeFiles, type TreePosition } from "../proof/tree-files.ts";
 import type { VerifyReport } from "./report.ts";
 
@@ -24,10 +22,11 @@ export async function verifyProofs(
 ): Promise<void> {
   for (const log of LOGS) {
     const named = { organization: id, log };
-    const path = join(treeDirectory(layout, named), "checkpoints.jsonl");
+    const tree = new TreeFiles(files, layout, named);
+    const path = tree.checkpoints;
     const stored = new StoredCheckpoints(named, evidence, report, path);
     await report.reading(path, () => readCheckpoints(files, path, stored));
-    const lines = await LogLines.open(files, layout, named);
+    const lines = await LogLines.open(files, layout, named, tree);
     await report.reading(lines.directory, async () => {
       const checked = await stored.check((first) => lines.from(first));
       report.logs.push(checked);
@@ -41,9 +40,9 @@ async function readCheckpoints(
   path: string,
   stored: StoredCheckpoints,
 ): Promise<void> {
-  if ((await readFileIfAny(files, path)) === undefined) return;
-  const { size } = await files.stat(path);
-  const end = await endOfLog(files, path, size);
+  const found = await ifExists(files.stat(path));
+  if (found === undefined) return;
+  const end = await endOfLog(files, path, found.size);
   let number = 0;
   const take = (line: Buffer): void =>
     stored.add(`line ${++number}`, () => readNote(line.toString("utf8")));
@@ -55,7 +54,7 @@ async function readCheckpoints(
 class LogLines {
   readonly #files: FileOperations;
   readonly #parts: () => Promise<readonly LogPart[]>;
-  readonly #stored: TreeFiles;
+  readonly #tree: TreeFiles;
   /** By file, the event of its first line. It is not signed, so what it says is only a hint. */
   readonly #starts: TreePosition["starts"];
   readonly directory: string;
@@ -64,21 +63,25 @@ class LogLines {
     files: FileOperations,
     layout: Layout,
     named: NamedLog,
-    stored: TreeFiles,
+    tree: TreeFiles,
     starts: TreePosition["starts"],
   ) {
     const { audit, activityLog } = layout.organization(named.organization);
     this.#files = files;
     this.#parts = () => logParts(files, layout, named);
-    this.#stored = stored;
+    this.#tree = tree;
     this.#starts = starts;
     this.directory = named.log === "audit" ? audit : activityLog;
   }
 
-  static async open(files: FileOperations, layout: Layout, named: NamedLog): Promise<LogLines> {
-    const stored = new TreeFiles(files, treeDirectory(layout, named), layout.root);
-    const position = await stored.readPosition().catch(() => undefined); // reported with the tree
-    return new LogLines(files, layout, named, stored, position?.starts ?? {});
+  static async open(
+    files: FileOperations,
+    layout: Layout,
+    named: NamedLog,
+    tree: TreeFiles,
+  ): Promise<LogLines> {
+    const position = await tree.readPosition().catch(() => undefined); // reported with the tree
+    return new LogLines(files, layout, named, tree, position?.starts ?? {});
   }
 
   /** The log without the files before an event, which a killed retention or a clock set ahead can leave. */
@@ -87,8 +90,8 @@ class LogLines {
       first,
       unit: "line",
       directory: this.directory,
-      tileFile: (level) => this.#stored.hashes(level),
-      readTile: (level, index) => this.#stored.readTile(level, index),
+      tileFile: (level) => this.#tree.hashes(level),
+      readTile: (level, index) => this.#tree.readTile(level, index),
       readLines: async (take) => {
         for (const part of await this.#parts()) {
           if (this.#startOf(part, first) < first) continue;
@@ -116,7 +119,7 @@ class LogLines {
         const event = start + i;
         const at = (event % TILE_WIDTH) * HASH_BYTES;
         if (i === 0 || at === 0)
-          tile = await this.#stored.readTile(0, Math.floor(event / TILE_WIDTH));
+          tile = await this.#tree.readTile(0, Math.floor(event / TILE_WIDTH));
         if (event < first && tile?.subarray(at, at + HASH_BYTES).equals(leaf) === true) continue;
         report.problem(part.path, `line ${numbers[i]}: is not the event that was signed`);
         break;

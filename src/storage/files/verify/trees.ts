@@ -5,7 +5,7 @@ import { SignedTree } from "../../../proof/signed-tree.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { partsAhead } from "../proof/follow-files.ts";
-import { logParts, treeDirectory } from "../proof/log-sources.ts";
+import { logParts } from "../proof/log-sources.ts";
 import { TreeFiles } from "../proof/tree-files.ts";
 import type { VerifyReport } from "./report.ts";
 
@@ -21,7 +21,7 @@ export async function verifyTrees(
 ): Promise<void> {
   for (const log of LOGS) {
     const named = { organization, log };
-    const own = new TreeFiles(files, treeDirectory(layout, named), layout.root);
+    const own = new TreeFiles(files, layout, named);
     const read = await report.reading(own.position, async () => ({ at: await own.readPosition() }));
     if (read === undefined) continue;
     await report.reading(own.directory, async () => {

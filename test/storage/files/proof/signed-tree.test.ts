@@ -63,8 +63,7 @@ class Fixture {
   }
 
   open(files: FileOperations = systemFiles): Promise<SignedTree<TreePosition>> {
-    const { auditProof } = this.layout.organization("default");
-    return SignedTree.open(new TreeFiles(files, auditProof, this.layout.root), signer);
+    return SignedTree.open(new TreeFiles(files, this.layout, LOG), signer);
   }
 
   async follow(

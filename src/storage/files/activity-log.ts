@@ -7,10 +7,12 @@ import { basename, dirname } from "node:path";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import type { ActivityRows } from "../../activity/store.ts";
 import { describeError } from "../../core/log.ts";
+import { closing } from "../../core/pieces.ts";
 import { AppendLog } from "../append-log.ts";
 import { makeDurableDirectory } from "../directories.ts";
 import { cutTornEnd, type TornTail } from "../log-file.ts";
 import { ENDS } from "../log-lines.ts";
+import { Queue } from "../queue.ts";
 import { ReadFiles } from "../read-files.ts";
 import { portionsOf, SegmentReader, type Slice } from "../segment-reader.ts";
 import { syncDirectory } from "../snapshot.ts";
@@ -21,7 +23,7 @@ import {
   readEntries,
   type TakeEntry,
 } from "./activity-files.ts";
-import { Leases, underLease } from "./audit/leases.ts";
+import { Leases } from "./audit/leases.ts";
 
 /** Longer pages are read in pieces of this size. */
 const PIECE_BYTES = 64 << 10;
@@ -44,7 +46,7 @@ export class ActivityLog {
   readonly #leases = new Leases();
   /** The facts about the files that take no more entries. */
   readonly #facts = new Map<number, FileFacts>();
-  #removing: Promise<void> = Promise.resolve();
+  readonly #removals = new Queue();
 
   private constructor(parts: ActivityLogParts, log: AppendLog, ends: Map<number, number>) {
     this.#parts = parts;
@@ -162,7 +164,7 @@ export class ActivityLog {
 
   async #jsonOf(rows: readonly Slice[]): Promise<ActivityRows["json"]> {
     const isLong = rows.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES;
-    if (isLong) return underLease(piecesOf(this.#reader, rows), () => this.#leases.take());
+    if (isLong) return closing(piecesOf(this.#reader, rows), this.#leases.take());
     return joined(await this.#reader.read(rows));
   }
 
@@ -171,15 +173,13 @@ export class ActivityLog {
    * allowed bytes. The active file stays, and so do the newest 10,000 entries.
    */
   retain(olderThan = ""): Promise<void> {
-    const removed = this.#removing.then(async () => this.#remove(await this.#expired(olderThan)));
-    this.#removing = removed.catch(() => {});
-    return removed;
+    return this.#removals.run(async () => this.#remove(await this.#expired(olderThan)));
   }
 
   /** Finishes the pending writes, and closes. */
   async close(): Promise<void> {
     await this.#log.close();
-    await this.#removing;
+    await this.#removals.idle();
     await this.#reader.close();
   }
 

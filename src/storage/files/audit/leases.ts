@@ -1,5 +1,3 @@
-import { closing, type Pieces } from "../../../core/pieces.ts";
-
 /** Readers in progress. Removed files stay on disk until every reader that may need them is done. */
 export class Leases {
   readonly #open = new Set<Promise<void>>();
@@ -9,7 +7,10 @@ export class Leases {
     return this.#open.size === 0;
   }
 
-  /** Adds a reader. The reader calls the returned function when it is done. */
+  /**
+   * Adds a reader, before it reads anything: retention may run before a client takes the first piece of an answer. The
+   * reader calls the returned function when it is done.
+   */
   take(): () => void {
     let done = (): void => {};
     const lease = new Promise<void>((resolve) => {
@@ -26,12 +27,4 @@ export class Leases {
   async ended(): Promise<void> {
     await Promise.all(this.#open);
   }
-}
-
-/** Takes a lease on the segment files, and returns the function that ends it. */
-export type Lease = () => () => void;
-
-/** Reads pieces under a lease. The lease is taken now, since retention may run before the first piece is read. */
-export function underLease(pieces: AsyncIterable<Buffer>, lease: Lease): Pieces {
-  return closing(pieces, lease());
 }

@@ -12,11 +12,12 @@ import { streamPosition } from "../../../audit/positions.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
 import type { Quota } from "../../../core/quota.ts";
 import type { Durability } from "../../append-log-options.ts";
+import { Queue } from "../../queue.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { EngineCounters } from "./write/engine-counters.ts";
 import { EventWriter } from "./write/event-writer.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
-import { type Lease, Leases } from "./leases.ts";
+import { Leases } from "./leases.ts";
 import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.ts";
 import type { PlacedLine } from "./write/known-events.ts";
 import type { RecentIds } from "./write/recent-ids.ts";
@@ -55,9 +56,8 @@ export class AuditTrail implements TailSource {
   /** The tails that are read: each is offered every event as it is stored. */
   readonly tails = new Set<Tail>();
   readonly #leases = new Leases();
-  readonly #lease: Lease = () => this.#leases.take();
   readonly #lastDay = new LastDay();
-  #removing: Promise<unknown> = Promise.resolve();
+  readonly #removals = new Queue();
   /** The segments that were dropped and whose files are still there: a removal that fails is repeated. */
   readonly #leaving: SegmentIndex[] = [];
 
@@ -166,13 +166,13 @@ export class AuditTrail implements TailSource {
     const query = this.#query(filter);
     const common = { organization: this.organization, kept: this.#shortLines };
     const shortening = characters === undefined ? undefined : { ...common, characters };
-    const parts = { limit, start, signal, lease: this.#lease, shortening };
+    const parts = { limit, start, signal, leases: this.#leases, shortening };
     return this.#ask((indexes) => answerPage(this.#log, indexes, query, parts));
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
     const query = this.#query(filter);
-    return this.#ask((indexes) => answerExport(this.#log, indexes, query, signal, this.#lease));
+    return this.#ask((indexes) => answerExport(this.#log, indexes, query, signal, this.#leases));
   }
 
   histogram(
@@ -270,10 +270,10 @@ export class AuditTrail implements TailSource {
     for (const { segment } of old) this.#segments.drop(segment);
     this.#leaving.push(...old);
     const wasRead = !this.#leases.areNone;
-    const removing = Promise.all([this.#removing, this.#leases.ended()]).then(() =>
-      this.#segments.remove(this.#leaving),
+    const unread = this.#leases.ended(); // by earlier readers: later ones do not see the segments
+    const removing = this.#removals.run(() =>
+      unread.then(() => this.#segments.remove(this.#leaving)),
     );
-    this.#removing = removing.catch(() => {});
     if (!wasRead) await removing;
     if (old.length === 0) return undefined;
     return {

@@ -4,9 +4,10 @@
  * its answer shows one moment.
  */
 import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../audit/store.ts";
+import { closing } from "../../../../core/pieces.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
-import { type Lease, underLease } from "../leases.ts";
+import type { Leases } from "../leases.ts";
 import { listPosition, type ListPlace } from "../../../../audit/positions.ts";
 import { lengthOfLine } from "../write/lines.ts";
 import { MergingCursor, type MatchingRow } from "./merging-cursor.ts";
@@ -31,7 +32,7 @@ export interface PageParts {
   readonly limit: number;
   readonly start: PageStart;
   readonly signal: AbortSignal | undefined;
-  readonly lease: Lease;
+  readonly leases: Leases;
   /** If absent, texts are not shortened. */
   readonly shortening?: Shortening | undefined;
 }
@@ -41,7 +42,7 @@ export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
   query: SegmentQuery,
-  { limit, start, signal, lease, shortening }: PageParts,
+  { limit, start, signal, leases, shortening }: PageParts,
 ): Promise<AuditRows> {
   const [offset, after] = typeof start === "number" ? [start, undefined] : [0, start];
   if (after !== undefined && isRemoved(after, indexes)) throw new RemovedPosition();
@@ -54,14 +55,13 @@ export async function answerPage(
   const slices = slicesOf(matches);
   const facts = { returned: matches.length, total: cursor.total, next };
   if (shortening) {
-    const done = lease();
-    const lines = await readShort(log, slices, shortening, signal).finally(done);
+    const lines = await readShort(log, slices, shortening, signal);
     return { json: joined(lines, COMMA), ...facts };
   }
-  if (slices.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES) {
-    return { json: underLease(pieces(readingOf(log, signal), slices, COMMA), lease), ...facts };
-  }
-  return { json: joined(await log.read(slices), COMMA), ...facts };
+  const bytes = slices.reduce((sum, { length }) => sum + length, 0);
+  if (bytes <= PIECE_BYTES) return { json: joined(await log.read(slices), COMMA), ...facts };
+  const read = pieces(readingOf(log, signal), slices, COMMA);
+  return { json: closing(read, leases.take()), ...facts };
 }
 
 /** Whether the event at a place was removed with its segment; older segments are always removed first. */
@@ -75,10 +75,10 @@ export async function answerExport(
   indexes: readonly SegmentIndex[],
   query: SegmentQuery,
   signal: AbortSignal | undefined,
-  lease: Lease,
+  leases: Leases,
 ): Promise<AuditExport> {
   const cursor = await MergingCursor.of(indexes.map(segmentViewOf), query, new Yielder(signal));
-  return { total: cursor.total, rows: underLease(exportPieces(log, cursor, signal), lease) };
+  return { total: cursor.total, rows: closing(exportPieces(log, cursor, signal), leases.take()) };
 }
 
 async function* exportPieces(

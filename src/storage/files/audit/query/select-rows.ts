@@ -91,7 +91,10 @@ interface Plan {
 }
 
 /** Translates a query into the codes of a segment; `undefined` if no row can match. */
-function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuery) {
+function planOf(
+  { index, rows, oldest, newest }: SegmentView,
+  query: SegmentQuery,
+): Plan | undefined {
   const { from, to, wanted, unwanted } = query;
   if (rows === 0 || newest < from || oldest >= to) return undefined;
   const tests: Test[] = [];
@@ -106,27 +109,25 @@ function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuer
     const code = index.fields[field].dictionary.codeOf(value);
     return code === undefined ? [] : [{ field, code }];
   });
-  return { tests, barred, isPartial: oldest < from || newest >= to } satisfies Plan;
+  return { tests, barred, isPartial: oldest < from || newest >= to };
 }
 
 /** The number of matching rows if counts tell it; `undefined` if rows have to be compared. */
-function knownCount(view: SegmentView, query: SegmentQuery): number | undefined {
-  const plan = planOf(view, query);
-  if (plan === undefined) return 0;
-  const { facets, texts, trace, wildcards } = query;
-  const isCompared =
-    texts.length + wildcards.length + plan.barred.length > 0 || trace !== undefined;
-  if (plan.isPartial || isCompared) return undefined;
-  const [first, second] = plan.tests;
+function knownCount(
+  view: SegmentView,
+  { facets, texts, trace, wildcards }: SegmentQuery,
+  { tests, barred, isPartial }: Plan,
+): number | undefined {
+  const isCompared = texts.length + wildcards.length + barred.length > 0 || trace !== undefined;
+  if (isPartial || isCompared) return undefined;
+  const [first, second] = tests;
   if (first === undefined) return facets === undefined ? view.rows : totalWith(view, facets);
   if (second === undefined && facets === undefined) return first.count;
   const { combinations, fields } = view.index;
   const codeIn = (name: CodedName): number | undefined =>
-    plan.tests.find(({ field }) => field === name)?.code;
+    tests.find(({ field }) => field === name)?.code;
   const test = { facets, status: codeIn("status"), policy: codeIn("policy") };
-  const [other, another] = plan.tests.filter(
-    ({ field }) => field !== "status" && field !== "policy",
-  );
+  const [other, another] = tests.filter(({ field }) => field !== "status" && field !== "policy");
   const counts = other === undefined ? combinations?.counts : fields[other.field].byCombination;
   if (combinations === undefined || counts === undefined || another !== undefined) return undefined;
   return matchingCount(combinations, test, counts, other?.code);
@@ -146,9 +147,10 @@ export async function countRows(
   query: SegmentQuery,
   yielder: Yielder,
 ): Promise<number> {
-  const known = knownCount(view, query);
+  const plan = planOf(view, query);
+  if (plan === undefined) return 0;
+  const known = knownCount(view, query, plan);
   if (known !== undefined) return known;
-  const plan = planOf(view, query) as Plan;
   if (plan.isPartial) return (await selectRows(view, query, yielder)).length;
   return (await matchingRows(view, query, plan, yielder))?.count ?? view.rows;
 }

@@ -2,12 +2,15 @@ import { Yielder } from "../../core/yielder.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetPage, StoredRuntime } from "../../fleet/store.ts";
 import { Queue } from "../queue.ts";
-import type { FleetRows } from "./fleet-index.ts";
+import type { FleetIndex } from "./fleet-index.ts";
 
 /** The rows that a page reads before it looks at the time. */
 const READ_SLICE = 1_000;
 /** The rows that a search tests before that: some microseconds of work, or milliseconds for long and hostile texts. */
 const SEARCH_SLICE = 100;
+
+/** The runtimes of one organization. */
+export type SearchedFleet = Pick<FleetIndex, "rows">;
 
 /** The requested page: at most `limit` of the fitting runtimes, after the first `offset`. */
 export interface PageOf {
@@ -16,38 +19,29 @@ export interface PageOf {
   readonly offset: number;
 }
 
-/** The runtimes of an organization: all of them, or at least the first `most`. */
-type ListRuntimes = (organization: string, most?: number) => FleetRows;
-
 /**
  * Finds pages of runtimes slice by slice, so that other requests are served meanwhile. Searches run one after
  * another. In parallel they would not be faster, each would need a copy of the order, and together they would take
  * many slices in one turn of the loop.
  */
 export class FleetSearches {
-  readonly #list: ListRuntimes;
   readonly #queue = new Queue();
 
-  constructor(list: ListRuntimes) {
-    this.#list = list;
-  }
-
   /** @param signal aborts the search, which then rejects with its reason */
-  page(organization: string, part: PageOf, signal?: AbortSignal): Promise<FleetPage> {
-    const find = () => search(this.#list, organization, part, signal);
+  page(fleet: SearchedFleet, part: PageOf, signal?: AbortSignal): Promise<FleetPage> {
+    const find = () => search(fleet, part, signal);
     return part.fits ? this.#queue.run(find) : find();
   }
 }
 
 async function search(
-  list: ListRuntimes,
-  organization: string,
+  fleet: SearchedFleet,
   { fits, limit, offset }: PageOf,
   signal: AbortSignal | undefined,
 ): Promise<FleetPage> {
   signal?.throwIfAborted();
   // Without a filter, only the rows of the page are read.
-  const rows = list(organization, fits ? undefined : offset + limit);
+  const rows = fleet.rows(fits ? undefined : offset + limit);
   const [first, end] = fits ? [0, rows.total] : [offset, Math.min(rows.total, offset + limit)];
   const runtimes: StoredRuntime[] = [];
   let passed = first;

@@ -34,9 +34,7 @@ export class FileFleet implements FleetStore {
   readonly #parts: Omit<FleetLogParts, "organization">;
   readonly #stopping: AbortController;
   readonly #organizations = new Map<string, FleetLog>();
-  readonly #searches = new FleetSearches((organization, most) =>
-    this.#of(organization).index.rows(most),
-  );
+  readonly #searches = new FleetSearches();
 
   private constructor(parts: Omit<FleetLogParts, "organization">, stopping: AbortController) {
     this.#parts = parts;
@@ -108,8 +106,10 @@ export class FileFleet implements FleetStore {
   readonly heartbeat: FleetStore["heartbeat"] = (organization, report, at, kept, quota, labels) =>
     this.#of(organization).heartbeat(report, at, kept, quota, labels);
 
-  readonly page: FleetStore["page"] = (organization, query, limit, offset, searcher) =>
-    this.#searches.page(organization, { fits: fitting(query), limit, offset }, searcher?.gone);
+  readonly page: FleetStore["page"] = (organization, query, limit, offset, searcher) => {
+    const { index } = this.#of(organization);
+    return this.#searches.page(index, { fits: fitting(query), limit, offset }, searcher?.gone);
+  };
 
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
     const rows = this.#of(organization).index.rows();

@@ -29,7 +29,7 @@ test("a page has the right part of the fitting runtimes, wherever slices end", a
     fc.asyncProperty(fc.integer({ min: 1, max: 5 }), limits, place, async (n, limit, offset) => {
       const fits = every(n);
       const all = rows.slice(0, rows.total, fits);
-      const page = await new FleetSearches(() => rows).page("default", { fits, limit, offset });
+      const page = await new FleetSearches().page({ rows: () => rows }, { fits, limit, offset });
       assert.equal(page.total, all.length);
       assert.deepEqual(
         page.runtimes.map(({ name }) => name),
@@ -50,13 +50,14 @@ test("without a test, only the rows of the page are read", async () => {
       return rows.slice(from, to);
     },
   };
-  const list = (_organization: string, most?: number): FleetRows => {
-    assert.equal(most, 40_200);
-    return watched;
+  const fleet = {
+    rows(most?: number): FleetRows {
+      assert.equal(most, 40_200);
+      return watched;
+    },
   };
-  const { total } = await new FleetSearches(list).page("default", {
-    ...{ fits: undefined, limit: 200, offset: 40_000 },
-  });
+  const part = { fits: undefined, limit: 200, offset: 40_000 };
+  const { total } = await new FleetSearches().page(fleet, part);
   assert.deepEqual([taken, total], [[[40_000, 40_200]], 50_000]);
 });
 
@@ -68,9 +69,9 @@ test("other work is done while a large fleet is searched, and a search can be ab
     return false;
   };
   setImmediate(() => gone.abort(new Error("left")));
-  const list = () => rowsOf(100_000);
+  const fleet = { rows: () => rowsOf(100_000) };
   const part = { fits, limit: 1, offset: 0 };
-  const search = new FleetSearches(list).page("default", part, gone.signal);
+  const search = new FleetSearches().page(fleet, part, gone.signal);
   await assert.rejects(search, { message: "left" });
   assert.ok(looked < 10_000, String(looked));
 });
@@ -92,10 +93,8 @@ test("a search of long and hostile texts lets other work be done", async () => {
   turn();
   const start = process.cpuUsage();
   const page = { fits, limit: 1, offset: 0 };
-  const { total } = await new FleetSearches(() => ({ total: rows.total, slice })).page(
-    "default",
-    page,
-  );
+  const fleet = { rows: () => ({ total: rows.total, slice }) };
+  const { total } = await new FleetSearches().page(fleet, page);
   const { user, system } = process.cpuUsage(start);
   isOver = true;
   assert.equal(total, 0);
@@ -106,13 +105,16 @@ test("a search of long and hostile texts lets other work be done", async () => {
 test("searches of one fleet run one after another, even after a failed one", async () => {
   const begun: string[] = [];
   const rows = rowsOf(2_500);
-  const searches = new FleetSearches((organization) => {
-    begun.push(organization);
-    if (organization === "broken") throw new Error("broken");
-    return rows;
+  const searches = new FleetSearches();
+  const fleetOf = (organization: string) => ({
+    rows() {
+      begun.push(organization);
+      if (organization === "broken") throw new Error("broken");
+      return rows;
+    },
   });
   const search = (organization: string, signal?: AbortSignal) =>
-    searches.page(organization, { fits: every(2), limit: 1, offset: 0 }, signal);
+    searches.page(fleetOf(organization), { fits: every(2), limit: 1, offset: 0 }, signal);
   const gone = new AbortController();
   const [first, broken, left, last] = [
     search("first"),
@@ -120,7 +122,7 @@ test("searches of one fleet run one after another, even after a failed one", asy
     search("left", gone.signal),
     search("last"),
   ];
-  const plain = await searches.page("plain", { fits: undefined, limit: 1, offset: 0 });
+  const plain = await searches.page(fleetOf("plain"), { fits: undefined, limit: 1, offset: 0 });
   assert.deepEqual([plain.total, begun], [2_500, ["plain", "first"]]);
   gone.abort(new Error("left"));
   const refused = [

@@ -5,6 +5,7 @@ import { SECOND_MS } from "../../src/core/clock.ts";
 import type { FleetStore } from "../../src/fleet/store.ts";
 import type { StoredKey } from "../../src/keys/schema.ts";
 import type { Durability } from "../../src/storage/append-log-options.ts";
+import { DamageRegister } from "../../src/storage/damage.ts";
 import { makeRootDirectory } from "../../src/storage/directories.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { FileActivity } from "../../src/storage/files/activity.ts";
@@ -257,7 +258,9 @@ export const wholeService: Scenario<WholeService> = {
 export const foldingFleet: Scenario<FileFleet> = {
   async open(files) {
     await makeRootDirectory(files, layout.root);
-    return FileFleet.open(files, layout, [HOME], now, silent, FOLD_AT);
+    const damage = new DamageRegister(files, silent);
+    const parts = { files, layout, now, log: silent, damage, minLogBytes: FOLD_AT };
+    return FileFleet.open(parts, [HOME]);
   },
   close: (fleet) => fleet.close(),
   bury: async () => {},

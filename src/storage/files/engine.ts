@@ -150,7 +150,7 @@ async function openStores(
     log.error("the last use of API keys could not be written", { error: describeError(error) });
   const keys = opened.keep(await FileKeys.open(files, layout, ids, reportLateKeys));
   const fleet = opened.keep(
-    await FileFleet.open(measured("fleet"), layout, ids, now, log, undefined, damage),
+    await FileFleet.open({ files: measured("fleet"), layout, now, log, damage }, ids),
   );
   const policies = opened.keep(await FilePolicies.open(files, layout, ids));
   const overrides = await FileProviderOverrides.open(files, layout, ids);

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
+import { describeError, type Log } from "../../core/log.ts";
 import type { Quota } from "../../core/quota.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Kept } from "../../fleet/store.ts";
@@ -27,9 +28,7 @@ export interface FleetLogParts {
   readonly files: FileOperations;
   readonly layout: Layout;
   readonly now: Clock;
-  readonly warn: (message: string, error: unknown) => void;
-  /** Called after a torn tail was cut off. */
-  readonly torn: (tail: TornTail) => void;
+  readonly log: Log;
   /** Takes damaged lines, which are skipped. */
   readonly damage: DamageRegister;
   /** Fires when the service stops. A snapshot under way is then cancelled, since the log has everything. */
@@ -179,7 +178,7 @@ export class FleetLog {
 
   /** Opens the log for waiting callers. If that fails, they get the error, and the next caller retries. */
   async #openLog(): Promise<void> {
-    const { files, layout, organization, now, warn, torn } = this.#parts;
+    const { files, layout, organization, now } = this.#parts;
     try {
       await makeDurableDirectory(files, layout.organization(organization).directory, layout.root);
       const last = (await this.#logFiles()).at(-1);
@@ -191,9 +190,9 @@ export class FleetLog {
           pathOf: (sequence) => this.#pathOf(before + sequence),
           full: (size) => this.#isFull(size),
           rolled: (sequence) => this.#fold(before + sequence),
-          torn,
+          torn: (tail) => tellTorn(this.#parts, tail),
           failed: (error) => {
-            if (error) warn("the fleet's log cannot be written", error);
+            if (error) this.#warn("the fleet's log cannot be written", error);
           },
         },
         last,
@@ -221,7 +220,7 @@ export class FleetLog {
       .catch((error: unknown) => {
         // Nothing is lost: the older files stay, and the next full file starts another attempt.
         if (!this.#parts.stopping.aborted) {
-          this.#parts.warn("the fleet's snapshot cannot be written", error);
+          this.#warn("the fleet's snapshot cannot be written", error);
         }
       })
       .finally(() => {
@@ -245,8 +244,8 @@ export class FleetLog {
   }
 
   async #replay(path: string): Promise<void> {
-    const { files, organization, torn, damage } = this.#parts;
-    await cutTornEnd(files, path, torn);
+    const { files, organization, damage } = this.#parts;
+    await cutTornEnd(files, path, (tail) => tellTorn(this.#parts, tail));
     const found = new DamageFound(path);
     await readLines(files, path, (line, offset) => {
       const seen = replayLine(this.index, organization, line);
@@ -277,8 +276,16 @@ export class FleetLog {
     }
   }
 
+  #warn(message: string, error: unknown): void {
+    this.#parts.log.warn(message, { reason: describeError(error) });
+  }
+
   #pathOf(file: number): string {
     const { organization, layout } = this.#parts;
     return numberedPath(layout.organization(organization).fleetLog, file);
   }
+}
+
+function tellTorn({ log }: FleetLogParts, tail: TornTail): void {
+  log.warn("cut off half a fleet report", { ...tail });
 }

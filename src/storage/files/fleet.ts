@@ -7,18 +7,12 @@
  */
 import type { Expected } from "../../core/assignment.ts";
 import type { Awaitable } from "../../core/caller.ts";
-import type { Clock } from "../../core/clock.ts";
 import type { Labels } from "../../core/labels.ts";
-import { describeError, type Log } from "../../core/log.ts";
 import { ownTurn } from "../../core/yielder.ts";
 import { inSlices } from "../../fleet/listing.ts";
 import { fitting } from "../../fleet/filter.ts";
 import type { FleetCounts, FleetQuery, FleetStore } from "../../fleet/store.ts";
 import type { ForgottenRuntimes, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
-import { DamageRegister } from "../damage.ts";
-import type { FileOperations } from "../file-operations.ts";
-import type { Layout } from "../layout.ts";
-import type { TornTail } from "../log-file.ts";
 import type { FleetIndex } from "./fleet-index.ts";
 import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
 import { FleetSearches } from "./fleet-search.ts";
@@ -29,45 +23,30 @@ const MIN_LOG_BYTES = 4 << 20;
 /** The runtimes that are looked up in one turn of the loop: about a millisecond of work. */
 const SELECTED_AT_ONCE = 1_000;
 
+/** The parts of all organizations' fleets. */
+export type FleetParts = Omit<FleetLogParts, "organization" | "stopping" | "minLogBytes"> &
+  Partial<Pick<FleetLogParts, "minLogBytes">>;
+
 /** Keeps every organization's fleet in `fleet.json` and `fleet.jsonl`, and all of them in memory. */
 export class FileFleet implements FleetStore {
   readonly #parts: Omit<FleetLogParts, "organization">;
-  readonly #stopping: AbortController;
+  readonly #stopping = new AbortController();
   readonly #organizations = new Map<string, FleetLog>();
   readonly #searches = new FleetSearches();
 
-  private constructor(parts: Omit<FleetLogParts, "organization">, stopping: AbortController) {
-    this.#parts = parts;
-    this.#stopping = stopping;
+  private constructor(parts: FleetParts) {
+    this.#parts = { minLogBytes: MIN_LOG_BYTES, ...parts, stopping: this.#stopping.signal };
   }
 
   /**
    * Reads the fleets of the given organizations: all that have one on disk.
    *
-   * @param minLogBytes the least size at which a log file is folded into the snapshot
    * @throws Error naming the file and the way out when a snapshot is damaged
    */
-  static async open(
-    files: FileOperations,
-    layout: Layout,
-    organizations: readonly string[],
-    now: Clock,
-    log: Log,
-    minLogBytes = MIN_LOG_BYTES,
-    damage = new DamageRegister(files, log),
-  ): Promise<FileFleet> {
-    const warn = (message: string, error: unknown) =>
-      log.warn(message, { reason: describeError(error) });
-    const torn = (tail: TornTail) => log.warn("cut off half a fleet report", { ...tail });
-    const stopping = new AbortController();
-    const parts = {
-      ...{ files, layout, now, warn, torn, damage },
-      stopping: stopping.signal,
-      minLogBytes,
-    };
-    const fleet = new FileFleet(parts, stopping);
+  static async open(parts: FleetParts, organizations: readonly string[]): Promise<FileFleet> {
+    const fleet = new FileFleet(parts);
     for (const organization of organizations) {
-      const opened = await FleetLog.open({ ...parts, organization });
+      const opened = await FleetLog.open({ ...fleet.#parts, organization });
       fleet.#organizations.set(organization, opened);
     }
     return fleet;

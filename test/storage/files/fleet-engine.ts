@@ -1,3 +1,4 @@
+import { DamageRegister } from "../../../src/storage/damage.ts";
 import type { FileOperations } from "../../../src/storage/file-operations.ts";
 import { createLog, type Log } from "../../../src/core/log.ts";
 import { FileFleet } from "../../../src/storage/files/fleet.ts";
@@ -37,5 +38,7 @@ export async function open(
   now = () => T0,
 ): Promise<FileFleet> {
   const names = await files.readDirectory(layout.organizations).catch(() => []);
-  return FileFleet.open(files, layout, names.filter(isOrganizationId), now, log, minLogBytes);
+  const damage = new DamageRegister(files, log);
+  const parts = { files, layout, now, log, damage, ...(minLogBytes && { minLogBytes }) };
+  return FileFleet.open(parts, names.filter(isOrganizationId));
 }

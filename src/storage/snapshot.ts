@@ -18,11 +18,14 @@ export function replaceFile(files: FileOperations, path: string, bytes: Uint8Arr
   return replaceByPieces(files, path, [bytes]);
 }
 
-/** Replaces a file by bytes in pieces, which are not joined: together they may be large. Otherwise like `replaceFile`. */
+/**
+ * Replaces a file by bytes in pieces, which are taken one by one and not joined: together they may be large. Otherwise
+ * like `replaceFile`.
+ */
 export async function replaceByPieces(
   files: FileOperations,
   path: string,
-  pieces: readonly Uint8Array[],
+  pieces: Iterable<Uint8Array>,
 ): Promise<void> {
   const aside = `${path}.${process.pid}-${++sequence}${TEMPORARY_SUFFIX}`;
   try {
@@ -43,7 +46,7 @@ export function writeWhole(files: FileOperations, path: string, bytes: Uint8Arra
 async function writePieces(
   files: FileOperations,
   path: string,
-  pieces: readonly Uint8Array[],
+  pieces: Iterable<Uint8Array>,
 ): Promise<void> {
   await withFile(files, path, "w", async (descriptor) => {
     let at = 0;

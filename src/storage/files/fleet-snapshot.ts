@@ -1,8 +1,6 @@
-import { dirname } from "node:path";
 import { isObject } from "../../core/validate.ts";
 import type { FileOperations } from "../file-operations.ts";
-import { writeAll } from "../file-ranges.ts";
-import { damaged, readSnapshot, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
+import { damaged, readSnapshot, replaceByPieces } from "../snapshot.ts";
 import type { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
 
@@ -32,35 +30,26 @@ export async function writeFleetSnapshot(
   index: FleetIndex,
   signal: AbortSignal,
 ): Promise<number> {
-  const aside = `${path}${TEMPORARY_SUFFIX}`; // one at a time; a stray file is replaced
-  const descriptor = await files.open(aside, "w");
-  let size = 0;
-  try {
-    for (const text of pieces(organization, log, index)) {
-      signal.throwIfAborted();
-      const bytes = Buffer.from(text, "utf8");
-      await writeAll(files, descriptor, bytes, size, aside);
-      size += bytes.length;
-    }
-    await files.fsync(descriptor);
-  } finally {
-    await files.close(descriptor);
-  }
-  await files.rename(aside, path);
-  await syncDirectory(files, dirname(path));
-  return size;
+  await replaceByPieces(files, path, pieces(organization, log, index, signal));
+  return (await files.stat(path)).size;
 }
 
-function* pieces(organization: string, log: number, index: FleetIndex): Generator<string> {
+function* pieces(
+  organization: string,
+  log: number,
+  index: FleetIndex,
+  signal: AbortSignal,
+): Generator<Buffer> {
   const prefix = recordPrefix(organization);
-  yield `{"organization_id":${JSON.stringify(organization)},"log":${log},"runtimes":[`;
+  yield Buffer.from(`{"organization_id":${JSON.stringify(organization)},"log":${log},"runtimes":[`);
   let lead = "\n";
   for (const slice of index.slices(SLICE)) {
+    signal.throwIfAborted();
     if (slice.length === 0) continue;
-    yield lead + slice.map((row) => recordOf(prefix, row, row.last_seen)).join(",\n");
+    yield Buffer.from(lead + slice.map((row) => recordOf(prefix, row, row.last_seen)).join(",\n"));
     lead = ",\n";
   }
-  yield "\n]}\n";
+  yield Buffer.from("\n]}\n");
 }
 
 /**

@@ -133,7 +133,7 @@ export class FilePolicies implements PolicyStore {
       seen?.(state.active?.version ?? "");
       const known = versions.get(version);
       if (!known || known.policy.active) return known && state.active;
-      const yaml = await this.#textOf(state, known);
+      const yaml = await this.#texts.of(organization, known);
       const next = activated(known, at, by);
       await changes.write(
         async () => {
@@ -158,7 +158,7 @@ export class FilePolicies implements PolicyStore {
     const state = this.#of(organization);
     const known = state.versions.get(version);
     if (!known || known.policy.active) return known && state.active;
-    return whenReady(this.#textOf(state, known), (yaml) => wholeOf(known, yaml));
+    return whenReady(this.#texts.of(organization, known), (yaml) => wholeOf(known, yaml));
   }
 
   versions(organization: string): readonly PolicyVersion[] {
@@ -209,11 +209,6 @@ export class FilePolicies implements PolicyStore {
     const before = active && versions.get(active.version);
     if (before) this.#texts.keep(organization, before, active.yaml);
     return state.active;
-  }
-
-  #textOf({ organization, active }: PolicyState, version: PolicyVersion): Awaitable<string> {
-    if (active?.version === version.policy.version) return active.yaml;
-    return this.#texts.of(organization, version);
   }
 }
 

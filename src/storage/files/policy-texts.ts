@@ -24,14 +24,12 @@ export class PolicyTexts {
 
   /** Writes a text and syncs it; the directory that names its file is not synced yet. */
   async write(organization: string, version: string, bytes: Uint8Array): Promise<void> {
-    const { policies } = this.#layout.organization(organization);
-    await writeWhole(this.#files, join(policies, policyFileName(version)), bytes);
+    await writeWhole(this.#files, this.#path(organization, version), bytes);
   }
 
   /** Removes a text that no index names, to free its space; a failure does no harm. */
   async remove(organization: string, version: string): Promise<void> {
-    const { policies } = this.#layout.organization(organization);
-    await this.#files.remove(join(policies, policyFileName(version)));
+    await this.#files.remove(this.#path(organization, version));
   }
 
   /** The text of a version, at once if it is in memory. */
@@ -45,8 +43,7 @@ export class PolicyTexts {
   }
 
   async #read(organization: string, version: PolicyVersion): Promise<string> {
-    const { policies } = this.#layout.organization(organization);
-    const path = join(policies, policyFileName(version.policy.version));
+    const path = this.#path(organization, version.policy.version);
     const bytes = await readFileIfAny(this.#files, path);
     if (!bytes || digestOf(bytes) !== version.sha256) {
       const fault = bytes ? "it is not the text that was published" : "it is missing";
@@ -55,6 +52,10 @@ export class PolicyTexts {
     const text = bytes.toString("utf8");
     this.keep(organization, version, text);
     return text;
+  }
+
+  #path(organization: string, version: string): string {
+    return join(this.#layout.organization(organization).policies, policyFileName(version));
   }
 }
 

@@ -27,7 +27,6 @@ export class LogBlock {
   #given: Buffer | undefined;
   #bytes: Buffer = NO_BYTES;
   #start = 0;
-  #end = 0;
   /** Whether the sync for which the answers wait has succeeded. */
   synced = false;
 
@@ -41,11 +40,6 @@ export class LogBlock {
     return this.#given === undefined && this.#text.length < FULL_LENGTH;
   }
 
-  /** The written bytes, once the block is placed. */
-  get bytes(): Buffer {
-    return this.#bytes;
-  }
-
   /** The start of the block in the file, once it is placed. */
   get start(): number {
     return this.#start;
@@ -53,7 +47,7 @@ export class LogBlock {
 
   /** The end of the block in the file, once it is placed. */
   get end(): number {
-    return this.#end;
+    return this.#start + this.#bytes.length;
   }
 
   add(text: string | Buffer, done: Appended): void {
@@ -66,13 +60,12 @@ export class LogBlock {
   place(start: number): Buffer {
     this.#bytes = this.#given ?? Buffer.from(this.#text, "utf8");
     this.#start = start;
-    this.#end = start + this.#bytes.length;
     return this.#bytes;
   }
 
   /** Calls every callback with the place of its text. */
   answer(sequence: number): void {
-    const isAscii = this.#end - this.#start === this.length; // then units are bytes
+    const isAscii = this.#bytes.length === this.length; // then units are bytes
     let at = 0;
     for (let i = 0; i < this.#entries.length; i++) {
       const { from, done } = this.#entries[i] as Entry;

@@ -20,7 +20,7 @@ export class Readings {
     this.#now = now;
   }
 
-  /** Counts an export. */
+  /** Counts an export, unless the entries of this hour are used up. */
   take(actor: string): Recorded {
     const now = this.#now();
     if (now >= this.#end || now < this.#end - HOUR_MS) {
@@ -28,8 +28,14 @@ export class Readings {
       this.#counts = new Map();
     }
     const count = (this.#counts.get(actor) ?? 0) + 1;
+    if (count > READINGS_AN_HOUR) return false;
     this.#counts.set(actor, count);
-    if (count !== READINGS_AN_HOUR) return count < READINGS_AN_HOUR;
-    return { unrecorded_until: formatTimestamp(this.#end) };
+    return count < READINGS_AN_HOUR || { unrecorded_until: formatTimestamp(this.#end) };
+  }
+
+  /** Takes back the count of an export whose entry could not be written: otherwise later ones would go without any entry. */
+  giveBack(actor: string): void {
+    const count = this.#counts.get(actor) ?? 0;
+    if (count > 0) this.#counts.set(actor, count - 1);
   }
 }

@@ -63,15 +63,17 @@ function recordingRow<Needs>(
     let note: ChangeNote = {};
     const noting = { ...input, note: (more: ChangeNote) => void (note = { ...note, ...more }) };
     let answer: unknown;
+    let entry: ActivityEntry | undefined;
     try {
       return await recorder.commit(async (stores) => {
         answer = await row.handle(noting, { ...needs, ...stores });
         const happened = { change, input, note, action, outcome: "done" } as const;
-        const entry = entryOf(recorder, { ...happened, answer: valueOf(answer) });
+        entry = entryOf(recorder, { ...happened, answer: valueOf(answer) });
         return { result: answer, entry };
       }, input.client);
     } catch (error) {
       discard(answer);
+      giveBack(recorder, change, entry);
       await recordFailure(recorder, { change, input, note }, error);
       // A stream is not sent without its entry.
       if (!(error instanceof Unrecorded && answer instanceof StreamReply)) throw error;
@@ -90,7 +92,11 @@ async function recordFailure<Needs>(
   const { change } = happened;
   const append = async (action: string, outcome: "failed" | "refused"): Promise<void> => {
     const entry = entryOf(recorder, { ...happened, action, outcome });
-    if (entry) await recorder.activity.append(entry.organization_id, entry);
+    if (!entry) return;
+    await recorder.activity.append(entry.organization_id, entry).catch((cause: unknown) => {
+      giveBack(recorder, change, entry);
+      throw cause;
+    });
   };
   if (!(error instanceof Refusal)) {
     // The caller and the log get the first failure.
@@ -118,7 +124,7 @@ function entryOf(
   const isDone = outcome === "done";
   let after = isDone ? (note.after ?? change.after?.(input, answer)) : undefined;
   if (after && isDeepStrictEqual(note.before, after)) return undefined;
-  if (typeof isRecorded === "object") after = { ...after, ...isRecorded };
+  if (typeof isRecorded === "object") after = { ...isRecorded, ...after }; // first, since the last ones may be cut
   return {
     id: ids(),
     organization_id: organization,
@@ -133,6 +139,15 @@ function entryOf(
     after,
     outcome,
   };
+}
+
+/** An entry that could not be written does not count: while the log is full, no export may go without one. */
+function giveBack(
+  { readings }: Entering,
+  { isReading }: Change<AnyInput, unknown>,
+  entry: ActivityEntry | undefined,
+): void {
+  if (isReading && entry?.actor.id !== undefined) readings.giveBack(entry.actor.id);
 }
 
 function actorOf(actor: NonNullable<AnyInput["actor"]>): ActivityEntry["actor"] {

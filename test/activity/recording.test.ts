@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { entryLine } from "../../src/activity/entry-line.ts";
+import { READINGS_AN_HOUR } from "../../src/activity/readings.ts";
 import { recordingRows } from "../../src/activity/recording.ts";
 import type { ActivityEntry } from "../../src/activity/schema.ts";
 import { changeThenEntry } from "../../src/activity/unit-of-work.ts";
+import { HOUR_MS } from "../../src/core/clock.ts";
 import { Conflict, Unrecorded } from "../../src/core/errors.ts";
 import type { Schema } from "../../src/core/schema.ts";
 import { later, reply, stream } from "../../src/http/reply.ts";
@@ -34,7 +37,11 @@ const change: Change<unknown, { readonly name?: string | undefined }> = {
 };
 
 /** A recording row around a handler; and the entries, or the error that prevents writing them. */
-function recorded(handle: (given: Input) => unknown, failure?: Error) {
+function recorded(
+  handle: (given: Input) => unknown,
+  failure?: Error | (() => Error | undefined),
+  made: Change<never, never> = change,
+) {
   const written: (readonly [organization: string, entry: ActivityEntry])[] = [];
   const base = { method: "POST", path: "/things", surfaces: ["v1"] } as const;
   const who = { access: "user", role: "operator" } as const;
@@ -43,12 +50,13 @@ function recorded(handle: (given: Input) => unknown, failure?: Error) {
     ...base,
     ...who,
     ...more,
-    change,
+    change: made as typeof change,
     handle: (given) => handle(given as Input) as never,
   });
   const activity = {
     async append(organization: string, entry: ActivityEntry) {
-      if (failure) throw failure;
+      const error = typeof failure === "function" ? failure() : failure;
+      if (error) throw error;
       written.push([organization, entry]);
     },
   };
@@ -140,6 +148,37 @@ test("if the entry cannot be written, the answer is an error that says whether t
     return unsent;
   };
   assert.match((await errorOf(download)).message, /, so it was not done$/);
+});
+
+test("an export whose entry cannot be written does not count, so none goes without an entry meanwhile", async () => {
+  let failure: Error | undefined = new Error("Full");
+  const download = stream("text/csv", async () => {});
+  const reading = { ...change, isReading: true, after: () => ({ q: "git" }) } as const;
+  const { run, written } = recorded(
+    () => download,
+    () => failure,
+    reading,
+  );
+  for (let i = 0; i < 2 * READINGS_AN_HOUR; i++) await assert.rejects(run(), Unrecorded);
+  failure = undefined;
+  for (let i = 1; i < READINGS_AN_HOUR; i++) await run();
+  failure = new Error("Full");
+  await assert.rejects(run(), Unrecorded);
+  failure = undefined;
+  for (let i = 0; i < 5; i++) assert.equal(await run(), download);
+  assert.equal(written.length, READINGS_AN_HOUR);
+  const until = new Date(T0 + HOUR_MS).toISOString();
+  assert.deepEqual(written.at(-1)?.[1].after, { q: "git", unrecorded_until: until });
+});
+
+test("the end of the entries of exports is told even where the filters of the last one are cut", async () => {
+  const long = Array.from({ length: 30 }, (_, i) => [`filter_${i}`, "長".repeat(256)]);
+  const reading = { ...change, isReading: true, after: () => Object.fromEntries(long) } as const;
+  const { run, written } = recorded(() => ({}), undefined, reading);
+  for (let i = 0; i < READINGS_AN_HOUR; i++) await run();
+  const [, last] = written.at(-1) ?? [];
+  const { after } = JSON.parse(entryLine(last as ActivityEntry)) as ActivityEntry;
+  assert.equal(after?.["unrecorded_until"], new Date(T0 + HOUR_MS).toISOString());
 });
 
 test("HEAD does nothing and has no entry", async () => {

@@ -127,9 +127,8 @@ export class AuditTrail implements TailSource {
 
   /** Stores events as these lines, all or none; see `FileAuditStore.appendLines`. */
   appendLines(lines: readonly Buffer[], stored: Stored): void {
-    const { organization } = this;
-    if (lines.some((line) => line.includes("\n") || !isEventLine(line, organization))) {
-      const message = `"${organization}": a stored event is not one of it, as one line of JSON`;
+    if (lines.some((line) => line.includes("\n") || !isEventLine(line, this.organization))) {
+      const message = `"${this.organization}": a stored event is not one of it, as one line of JSON`;
       return stored(new Error(`${message}: see "signalbox verify"`));
     }
     this.#log.append(linesAsBytes(lines), "sync", (error, _segment, offset, _length, bytes) =>
@@ -244,10 +243,10 @@ export class AuditTrail implements TailSource {
 
   /** Removes segments whose events are all older; the files, once no reader needs them. */
   async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
-    const { growing } = this.#segments;
-    growing.isEnded ||= growing.rows > 0 && growing.newestIngested < olderThanMs;
+    const done = this.#leases.take(); // closed meanwhile, the trail could be opened with files that are then removed
     // Not by the next append: at the quota all are refused. A full disk has no room before the others are removed.
-    if (growing.isEnded) await this.#log.roll().catch(() => {});
+    if (this.#segments.growing.endBefore(olderThanMs)) await this.#log.roll().catch(() => {});
+    done();
     const sealed = this.#segments.indexes.slice(0, -1);
     return this.#remove(sealed.filter(({ newestIngested }) => newestIngested < olderThanMs));
   }
@@ -271,9 +270,9 @@ export class AuditTrail implements TailSource {
     this.#leaving.push(...old);
     const wasRead = !this.#leases.areNone;
     const unread = this.#leases.ended(); // by earlier readers: later ones do not see the segments
-    const removing = this.#removals.run(() =>
-      unread.then(() => this.#segments.remove(this.#leaving)),
-    );
+    const done = this.#leases.take();
+    const remove = () => unread.then(() => this.#segments.remove(this.#leaving)).finally(done);
+    const removing = this.#removals.run(remove);
     if (!wasRead) await removing;
     if (old.length === 0) return undefined;
     return {

@@ -6,7 +6,7 @@ import { changeThenEntry } from "../../../../src/activity/unit-of-work.ts";
 import { auditExportRoutes } from "../../../../src/audit/export-routes.ts";
 import { auditRoutes } from "../../../../src/audit/routes.ts";
 import { ExportTickets } from "../../../../src/audit/tickets.ts";
-import { DAY_MS } from "../../../../src/core/clock.ts";
+import { DAY_MS, SECOND_MS } from "../../../../src/core/clock.ts";
 import { createIds } from "../../../../src/core/ids.ts";
 import { createLog } from "../../../../src/core/log.ts";
 import type { Route } from "../../../../src/http/route.ts";
@@ -136,4 +136,28 @@ test("a page that is read after retention is complete", async (t) => {
   const unread = await store.page(ORGANIZATION, {}, EVENTS, 0);
   if (!Buffer.isBuffer(unread.json)) unread.json.close();
   while ((await segments()) > 1) await new Promise(setImmediate);
+});
+
+test("a log is not closed during a removal, or it would be opened with files that are then removed", async () => {
+  const files = new ForgetfulFiles();
+  let now = NOON;
+  let sign = (): void => {};
+  const store = new FileAuditStore({
+    ...{ files, layout: new Layout("/data"), now: () => now, log: silent },
+    ...{ durability: "sync", segmentBytes: 100_000, maxOpen: 1 },
+    removing: () => new Promise((resolve) => (sign = () => resolve(undefined))),
+  });
+  await append(store, [auditEventOf()]);
+  const retaining = store.retain(ORGANIZATION, NOON + DAY_MS);
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate);
+  now += 2 * SECOND_MS;
+  await append(store, [auditEventOf({ organization_id: "other" })], "other"); // would close a log at rest
+  const young = auditEventOf({ ingested_at: new Date(NOON + 2 * DAY_MS).toISOString() });
+  await append(store, [young]);
+  sign();
+  await retaining;
+  const rows = await store.page(ORGANIZATION, {}, 10, 0);
+  assert.equal(rows.total, 1);
+  assert.deepEqual(await eventsIn(rows.json), [young]);
+  await store.close();
 });

@@ -96,6 +96,12 @@ export class GrowingIndex implements SegmentIndex {
     this.segment = segment;
   }
 
+  /** Ends the segment if it has events, and all of them arrived before that time. Returns whether it is ended. */
+  endBefore(time: number): boolean {
+    this.isEnded ||= this.rows > 0 && this.newestIngested < time;
+    return this.isEnded;
+  }
+
   /**
    * Adds an event, whose line begins at byte `offset` of the log; the next one begins at `end` or later.
    *

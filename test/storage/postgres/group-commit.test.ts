@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
+import { MINUTE_MS } from "../../../src/core/clock.ts";
 import { GroupCommit } from "../../../src/storage/postgres/audit/group-commit.ts";
 import type { Partitions } from "../../../src/storage/postgres/audit/partitions.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
@@ -16,7 +17,7 @@ function eventOf(organization: string, id: string): AuditEvent {
 }
 
 /** A commit over a database that answers when `answer` is called. Each call answers the oldest group. */
-function open(): {
+function open(patienceMs = MINUTE_MS): {
   readonly commit: GroupCommit;
   /** The number of events of each organization in the groups that were sent. */
   readonly groups: readonly Readonly<Record<string, number>>[];
@@ -36,7 +37,8 @@ function open(): {
     },
   } as unknown as Database;
   const partitions = { ensure: () => Promise.resolve() } as unknown as Partitions;
-  const commit = new GroupCommit({ database, partitions, isRelaxed: false, grown: () => {} });
+  const grown = (): void => {};
+  const commit = new GroupCommit({ database, partitions, isRelaxed: false, grown, patienceMs });
   return {
     commit,
     groups,
@@ -127,4 +129,17 @@ test("few events share one transaction, and many are sent in two at a time", asy
   await answer();
   await answer();
   await Promise.all(many);
+});
+
+test("few events do not wait for a transaction that takes long", async () => {
+  const { commit, groups, answer } = open(20);
+  const slow = append(commit, "slow", 1);
+  while (groups.length < 1) await setImmediate();
+  const quick = append(commit, "quick", 1);
+  const end = Date.now() + 5_000;
+  while (groups.length < 2 && Date.now() < end) await setImmediate();
+  assert.deepEqual(groups, [{ slow: 1 }, { quick: 1 }]); // the first one is not answered
+  await answer();
+  await answer();
+  await Promise.all([slow, quick]);
 });

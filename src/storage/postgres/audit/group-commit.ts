@@ -17,12 +17,9 @@ import type { Partitions } from "./partitions.ts";
 import { newEventsOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
+import { UnderWay } from "./under-way.ts";
 import { type Place, tooMany, WaitingEvents } from "./waiting-events.ts";
 
-/** Two transactions: while the database commits one, it already reads the next. */
-const MOST_UNDER_WAY = 2;
-/** While fewer events than this are to be stored, one: a transaction itself costs the database as much as twenty events. */
-const FEW_EVENTS = 100;
 /** The limits of one group. */
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
@@ -56,6 +53,8 @@ export interface GroupCommitOptions {
   /** Whether commits do not wait for the disk of the database. */
   readonly isRelaxed: boolean;
   readonly grown: Grown;
+  /** After this time few events do not wait for a transaction any more; 10 ms when absent. */
+  readonly patienceMs?: number;
 }
 
 /** Takes events and stores them in groups. */
@@ -65,13 +64,14 @@ export class GroupCommit {
   readonly #waiting = new WaitingEvents<Append>();
   /** The keys of the named events that are under way. */
   readonly #flying = new Set<string>();
+  readonly #underWay: UnderWay;
   #appends = 0;
-  #underWay = 0;
   #isClosed = false;
   #idle = (): void => {};
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
+    this.#underWay = new UnderWay(options.patienceMs);
   }
 
   get figures(): AuditFigures {
@@ -137,15 +137,14 @@ export class GroupCommit {
   }
 
   #send(): void {
-    const most = this.#counts.pending < FEW_EVENTS ? 1 : MOST_UNDER_WAY;
-    while (this.#underWay < most && !this.#waiting.isEmpty) {
+    while (this.#underWay.mayBegin(this.#counts.pending) && !this.#waiting.isEmpty) {
       const group = this.#nextGroup();
       if (group.length === 0) return;
       const keys = group.flatMap(({ events }) => events.flatMap(({ key }) => key ?? []));
       for (const key of keys) this.#flying.add(key);
-      this.#underWay++;
+      const end = this.#underWay.begin(() => this.#send());
       void this.#store(group).then(() => {
-        this.#underWay--;
+        end();
         for (const key of keys) this.#flying.delete(key);
         this.#send();
         if (this.#appends === 0) this.#idle();

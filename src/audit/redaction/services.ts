@@ -1,7 +1,7 @@
 /** Services that are recognised by the prefix of their tokens alone. */
 import { type RedactionRule, sample as x, token } from "./shapes.ts";
 
-/** The least number of letters, digits, `_`, `-`, `.` and `=` after the prefix, one of them a digit; then the prefixes. */
+/** The least number of letters, digits, `_`, `-`, `.` and `=` after the prefix, as random as `RANDOM` says; then the prefixes. */
 const PREFIXES: Readonly<Record<string, readonly [number, ...string[]]>> = {
   adafruit: [28, "aio_"],
   age: [50, "AGE-SECRET-KEY-1"],
@@ -76,6 +76,12 @@ const PREFIXES: Readonly<Record<string, readonly [number, ...string[]]>> = {
   yandex: [35, "AQVN"],
 };
 
+/**
+ * Eight letters and digits together, one of each at least: the words of `rnd_revenue_by_region_2024` and
+ * `access-production-logs-2024-eu-west-1` are not.
+ */
+const RANDOM =
+  "(?=[A-Za-z0-9_.=-]{0,200}?(?=[A-Za-z]{0,7}[0-9])(?=[0-9]{0,7}[A-Za-z])[A-Za-z0-9]{8})";
 const HEX = "0a1b2c3d4e5f";
 
 /** The rules, one for each service. */
@@ -87,11 +93,14 @@ export const SERVICE_RULES: readonly RedactionRule[] = [
       prefixes
         .map(
           (prefix) =>
-            `${prefix.replaceAll(".", "\\.")}(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_.=-]{${least},}`,
+            `${prefix.replaceAll(".", "\\.")}(?=[A-Za-z_-]{0,200}[0-9])${RANDOM}[A-Za-z0-9_.=-]{${least},}`,
         )
         .join("|"),
       prefixes.map((prefix) => prefix + x(least)),
-      prefixes.map((prefix) => prefix + x(least - 1)),
+      prefixes.flatMap((prefix) => [
+        prefix + x(least - 1),
+        `${prefix}${"name_of-".repeat(20)}v2-2024`,
+      ]),
     ),
   ),
   // Names of other things begin with these prefixes, too.

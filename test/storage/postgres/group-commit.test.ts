@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
-import { MINUTE_MS } from "../../../src/core/clock.ts";
 import { GroupCommit } from "../../../src/storage/postgres/audit/group-commit.ts";
 import type { Partitions } from "../../../src/storage/postgres/audit/partitions.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
@@ -17,7 +16,7 @@ function eventOf(organization: string, id: string): AuditEvent {
 }
 
 /** A commit over a database that answers when `answer` is called. Each call answers the oldest group. */
-function open(patienceMs = MINUTE_MS): {
+function open(): {
   readonly commit: GroupCommit;
   /** The number of events of each organization in the groups that were sent. */
   readonly groups: readonly Readonly<Record<string, number>>[];
@@ -37,8 +36,7 @@ function open(patienceMs = MINUTE_MS): {
     },
   } as unknown as Database;
   const partitions = { ensure: () => Promise.resolve() } as unknown as Partitions;
-  const grown = (): void => {};
-  const commit = new GroupCommit({ database, partitions, isRelaxed: false, grown, patienceMs });
+  const commit = new GroupCommit({ database, partitions, isRelaxed: false, grown: () => {} });
   return {
     commit,
     groups,
@@ -114,32 +112,4 @@ test("anonymous events take no room from those of the same organization's keys",
   const all = Promise.all([...noisy, ...keyed]).then(() => (isAnswered = true));
   while (!isAnswered) await Promise.race([answer(), all]);
   assert.ok(refused > 0 && refused < 40, `${refused}`);
-});
-
-test("few events share one transaction, and many are sent in two at a time", async () => {
-  const { commit, groups, answer } = open();
-  const few = Array.from({ length: 64 }, () => append(commit, "few", 1));
-  while (commit.figures.pending < 64) await setImmediate();
-  await answer();
-  await answer();
-  await Promise.all(few);
-  assert.deepEqual(groups, [{ few: 1 }, { few: 63 }]);
-  const many = Array.from({ length: 2 }, () => append(commit, "many", 100));
-  while (groups.length < 4) await setImmediate(); // neither of them is answered
-  await answer();
-  await answer();
-  await Promise.all(many);
-});
-
-test("few events do not wait for a transaction that takes long", async () => {
-  const { commit, groups, answer } = open(20);
-  const slow = append(commit, "slow", 1);
-  while (groups.length < 1) await setImmediate();
-  const quick = append(commit, "quick", 1);
-  const end = Date.now() + 5_000;
-  while (groups.length < 2 && Date.now() < end) await setImmediate();
-  assert.deepEqual(groups, [{ slow: 1 }, { quick: 1 }]); // the first one is not answered
-  await answer();
-  await answer();
-  await Promise.all([slow, quick]);
 });

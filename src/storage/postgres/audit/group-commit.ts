@@ -1,7 +1,7 @@
 /**
- * Stores events in groups: events that arrive while transactions are under way go into the next one together. So
- * thousands of requests share one round trip, one lock of the organization and one sync. Clients take turns, so the
- * events of one do not wait for all that another has sent.
+ * Stores events in groups: events that arrive while two transactions are under way go into the next one together.
+ * So thousands of requests share one round trip, one lock of the organization and one sync. Clients take turns,
+ * so the events of one do not wait for all that another has sent.
  */
 import { answerAllowance, longAnswer } from "../../../audit/long-answer.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
@@ -17,9 +17,10 @@ import type { Partitions } from "./partitions.ts";
 import { newEventsOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
-import { UnderWay } from "./under-way.ts";
 import { type Place, tooMany, WaitingEvents } from "./waiting-events.ts";
 
+/** Two transactions: while the database commits one, it already reads the next. */
+const MOST_UNDER_WAY = 2;
 /** The limits of one group. */
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
@@ -53,8 +54,6 @@ export interface GroupCommitOptions {
   /** Whether commits do not wait for the disk of the database. */
   readonly isRelaxed: boolean;
   readonly grown: Grown;
-  /** After this time few events do not wait for a transaction any more; 10 ms when absent. */
-  readonly patienceMs?: number;
 }
 
 /** Takes events and stores them in groups. */
@@ -64,14 +63,13 @@ export class GroupCommit {
   readonly #waiting = new WaitingEvents<Append>();
   /** The keys of the named events that are under way. */
   readonly #flying = new Set<string>();
-  readonly #underWay: UnderWay;
   #appends = 0;
+  #underWay = 0;
   #isClosed = false;
   #idle = (): void => {};
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    this.#underWay = new UnderWay(options.patienceMs);
   }
 
   get figures(): AuditFigures {
@@ -137,14 +135,14 @@ export class GroupCommit {
   }
 
   #send(): void {
-    while (this.#underWay.mayBegin(this.#counts.pending) && !this.#waiting.isEmpty) {
+    while (this.#underWay < MOST_UNDER_WAY && !this.#waiting.isEmpty) {
       const group = this.#nextGroup();
       if (group.length === 0) return;
       const keys = group.flatMap(({ events }) => events.flatMap(({ key }) => key ?? []));
       for (const key of keys) this.#flying.add(key);
-      const end = this.#underWay.begin(() => this.#send());
+      this.#underWay++;
       void this.#store(group).then(() => {
-        end();
+        this.#underWay--;
         for (const key of keys) this.#flying.delete(key);
         this.#send();
         if (this.#appends === 0) this.#idle();

@@ -79,6 +79,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
   return [
     route({
       ...{ ...common, ...access },
+      large: "listed", // over a database each has a query of its own, and a burst would fill its line
       path: `/${log}/checkpoint`,
       summary: `Get the last signed checkpoint of the ${log} log`,
       description: `The size and root of the tree over all ${lines} of the log, as a signed note (C2SP tlog-checkpoint). ${OFF}`,
@@ -150,6 +151,7 @@ function routesOf<L extends LogName>({ log, lines, line, whose, access }: LogRou
     const parts = [...path.matchAll(/\{([a-d])\}/g)].map(([, name = ""]) => [name, part]);
     return route({
       ...{ ...common, ...access },
+      large: "listed", // as checkpoints, with two queries
       path,
       summary: `Get a tile of the tree of the ${log} log (${parts.length} path segments)`,
       description: `Up to 256 hashes of 32 bytes (C2SP tlog-tiles). A tile is there if the last checkpoint has all of its hashes. ${OFF}`,

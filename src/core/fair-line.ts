@@ -42,6 +42,12 @@ export class FairLine<T extends { readonly party: Party }> {
     this.#dropUnused(key);
   }
 
+  /** The turns that the parties of a group hold now; those of one party, if the group is a whole party. */
+  heldBy(group: Party, depth = 0): number {
+    const key = group[depth];
+    return key === undefined ? this.#held : (this.#groups.get(key)?.heldBy(group, depth + 1) ?? 0);
+  }
+
   /** Removes the next request that has room from the line, and returns it. */
   next(hasRoom: (request: T) => boolean): T | undefined {
     const found = this.#nextOf(hasRoom, false) ?? this.#nextOf(hasRoom, true) ?? this.#own(hasRoom);

@@ -88,7 +88,6 @@ export class Turns {
   readonly #refusal: string;
   readonly #line = new FairLine<Waiting>();
   readonly #shares = new FairShare<Waiting>();
-  readonly #activeOf = new Map<string, number>();
   readonly #begun = new Set<Begun>();
   #checks: NodeJS.Timeout | undefined;
   /** Whether no further answer may begin in this event loop turn. */
@@ -188,22 +187,21 @@ export class Turns {
 
   #hasRoom = ({ party }: Waiting): boolean => {
     const { atOnce, atOnceOfOne, atOnceOfGroups = [] } = this.#limits;
-    const active = (user: Party): number => this.#activeOf.get(keyOf(user)) ?? 0;
     return (
       this.#begun.size < atOnce &&
-      active(party) < atOnceOfOne &&
-      atOnceOfGroups.every((most, i) => active(party.slice(0, i + 1)) < most)
+      this.#line.heldBy(party) < atOnceOfOne &&
+      atOnceOfGroups.every((most, i) => this.#line.heldBy(party.slice(0, i + 1)) < most)
     );
   };
 
   #begin({ party, begin, reader }: Waiting): void {
     const begun = { reader, taken: 0, slowChecks: 0 };
     this.#begun.add(begun);
-    this.#count(party, 1);
+    this.#line.hold(party, 1);
     if (!this.#limits.areShort || areArriving()) this.#pause();
     begin(() => {
       if (!this.#begun.delete(begun)) return;
-      this.#count(party, -1);
+      this.#line.hold(party, -1);
       if (!this.#pauses) this.#beginNext();
     });
   }
@@ -214,16 +212,6 @@ export class Turns {
       this.#pauses = false;
       this.#beginNext();
     }, TURNS_BETWEEN);
-  }
-
-  #count(party: Party, by: 1 | -1): void {
-    this.#line.hold(party, by);
-    const groups = (this.#limits.atOnceOfGroups ?? []).map((_, i) => party.slice(0, i + 1));
-    for (const key of new Set([...groups, party].map(keyOf))) {
-      const count = (this.#activeOf.get(key) ?? 0) + by;
-      if (count > 0) this.#activeOf.set(key, count);
-      else this.#activeOf.delete(key);
-    }
   }
 
   #beginNext(): void {
@@ -240,8 +228,4 @@ function isTooSlow(begun: Begun): boolean {
   begun.slowChecks = isSlow ? begun.slowChecks + 1 : 0;
   begun.taken = taken ?? begun.taken;
   return begun.slowChecks >= SLOW_SECONDS;
-}
-
-function keyOf(party: Party): string {
-  return JSON.stringify(party);
 }

@@ -17,8 +17,6 @@ export const LONGEST_WAIT = 60;
 const SHARE_OF_CONNECTIONS = 0.75;
 /** The interval of sweeps while runtimes wait, as for streams over a database. */
 const SWEEP_EVERY_MS = 200;
-/** Without a change, only every fifth sweep looks at every request, for its time. */
-const SWEEPS_PER_LOOK = 5;
 export const NOT_MODIFIED = 304;
 
 /** A request that may wait. */
@@ -63,11 +61,6 @@ export class VersionWaiters {
   readonly #waiting = new Map<Waiter, Holding<Waiter>>();
   #timer: NodeJS.Timeout | undefined;
   #isSweeping = false;
-  #sweeps = 0;
-  /** The versions that the last sweep read. */
-  #last: ReadonlyMap<string, string> = new Map();
-  /** Whether a request began to wait since the last sweep. */
-  #hasNew = false;
   #isClosed = false;
 
   constructor(assignments: Pick<Assignments, "expected">, now: Clock, maxConnections: number) {
@@ -113,7 +106,6 @@ export class VersionWaiters {
     }
     holding.set(1);
     this.#waiting.set(waiter, holding);
-    this.#hasNew = true;
     client.onGone((error) => this.#settle(waiter, Promise.reject(error)));
     client.onFollowed(() => this.#settle(waiter, waiter.unchanged));
     this.#schedule();
@@ -147,11 +139,6 @@ export class VersionWaiters {
 
   async #sweep(): Promise<void> {
     const versions = await this.#readVersions();
-    const isTimeDue = this.#sweeps++ % SWEEPS_PER_LOOK === 0;
-    const hasChanged = [...versions].some(([name, text]) => this.#last.get(name) !== text);
-    this.#last = versions;
-    if (!isTimeDue && !hasChanged && !this.#hasNew) return;
-    this.#hasNew = false;
     const yielder = new Yielder();
     for (const waiter of this.#waiting.keys()) {
       if (yielder.isDue) await yielder.step();

@@ -3,7 +3,7 @@
  * characters only themselves: every storage engine can tell these letters alike, while each has its own rules for others.
  */
 import { BadInput } from "../core/errors.ts";
-import { finderOf } from "../core/long-needle.ts";
+import { StarPattern } from "../core/star-pattern.ts";
 import {
   excluding,
   type ExactFilter,
@@ -63,24 +63,10 @@ export function partsOf(text: string): readonly string[] {
   return inLowerCase(text).split("*");
 }
 
-/** Makes the test whether a value matches. Its time is linear in the value's length for each asterisk. */
+/** Makes the test whether a value matches. */
 export function wildcardTest(text: string): (value: string | undefined) => boolean {
-  const [first = "", ...parts] = partsOf(text.toWellFormed());
-  const last = parts.pop();
-  const inner = parts.map((part) => ({ length: part.length, find: finderOf(part) }));
-  return (value) => {
-    if (value === undefined) return false;
-    const lower = inLowerCase(value.toWellFormed());
-    if (last === undefined) return lower === first;
-    if (!lower.startsWith(first)) return false;
-    let at = first.length;
-    for (const { length, find } of inner) {
-      const found = find(lower, at);
-      if (found === -1) return false;
-      at = found + length;
-    }
-    return lower.length - last.length >= at && lower.endsWith(last);
-  };
+  const pattern = new StarPattern(inLowerCase(text.toWellFormed()));
+  return (value) => value !== undefined && pattern.matches(inLowerCase(value.toWellFormed()));
 }
 
 function inLowerCase(text: string): string {

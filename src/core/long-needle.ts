@@ -32,6 +32,10 @@ export class LongNeedle<Text extends string | Bytes> {
     }
   }
 
+  get length(): number {
+    return this.#codes.length;
+  }
+
   /** The first position from `from` on; -1 if there is none. */
   indexIn(text: Text, from: number): number {
     const codes = this.#codes;

@@ -1,6 +1,6 @@
 /** The rules of a document, taken apart to be compared with many commands. */
 import { type Form, splitAtSpace } from "./command-form.ts";
-import { GLOB_FIELDS, type GlobField, globFields } from "./glob-fields.ts";
+import { type FactField, GLOB_FIELDS, globFields } from "./glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "./glob.ts";
 import type { Command, CommandPattern, PolicyDocument, Rule, RuleMatch } from "./rules.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
@@ -17,7 +17,7 @@ export interface Condition {
   readonly exact: readonly ExactPattern[];
   readonly providers: readonly Glob[] | undefined;
   /** The patterns for the other facts about a command. */
-  readonly beside: readonly (readonly [(typeof globFields)[GlobField], readonly Glob[]])[];
+  readonly beside: readonly (readonly [FactField, readonly Glob[]])[];
   /** The exceptions of a denying rule; an exception has none. */
   readonly exceptions: readonly Condition[];
 }

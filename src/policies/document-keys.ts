@@ -5,6 +5,9 @@ export const SCHEMA_NAME = "signalbox/policy/v1";
 /** Follows "valid" for a document of another schema, which is stored as it is for a runtime that has its own. */
 export const UNCHECKED = `, but its rules are not checked without "schema: ${SCHEMA_NAME}"`;
 
+/** The id of a capability. Those of MCP tools have a third part, as in `mcp/github/create_issue`. */
+export const CAPABILITY = "^[^/\\s]+(?:/[^/\\s]+)+$";
+
 export const ROOT_KEYS = [
   "schema",
   "name",

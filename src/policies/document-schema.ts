@@ -6,6 +6,7 @@
 import { consumers } from "../core/decision.ts";
 import { boolean, word } from "../core/schema-parts.ts";
 import {
+  CAPABILITY,
   SCHEMA_NAME,
   type MATCH_KEYS,
   type PATTERN_KEYS,
@@ -17,8 +18,6 @@ import { effects, modes } from "./schema.ts";
 
 /** The key of anything that the checker does not read. */
 export const FREE_KEY = "^x-";
-/** The id of a capability. Those of MCP tools have a third part, as in `mcp/github/create_issue`. */
-export const CAPABILITY = "^[^/\\s]+(?:/[^/\\s]+)+$";
 const NOT_BLANK = "\\S";
 
 type Described = Readonly<Record<string, unknown>> & { readonly description: string };

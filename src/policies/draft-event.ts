@@ -2,6 +2,8 @@
  * The values of an audit event that a rule can match. Browsers load this too, so it must not import
  * the YAML library.
  */
+import { CAPABILITY } from "./document-keys.ts";
+import { type FactField, GLOB_FIELDS, type GlobField, globFields } from "./glob-fields.ts";
 import { LONGEST_RESOURCES, type ReportedCommand } from "./reported-command.ts";
 import { trimmed } from "./trimmed.ts";
 
@@ -15,30 +17,22 @@ export interface DraftEvent extends ReportedCommand {
 export const LONGEST_VALUE = 500;
 /** A draft reads fewer characters of a command than this. */
 const LONGEST_COMMAND_READ = 8_192;
-const CAPABILITY = /^[^/\s]+(?:\/[^/\s]+)+$/;
-
-/** The keys of a rule's match, each with its field of an event. */
-const MATCH_FIELDS = [
-  ["providers", "provider"],
-  ["capabilities", "capability"],
-  ["consumers", "consumer"],
-  ["executors", "executor"],
-  ["resources", "resource"],
-] as const;
+const CAPABILITY_ID = new RegExp(CAPABILITY, "u");
 
 /** A value of an event that a rule could match. */
 export interface Fact {
-  readonly key: (typeof MATCH_FIELDS)[number][0];
-  readonly field: (typeof MATCH_FIELDS)[number][1];
+  readonly key: GlobField;
+  readonly field: FactField;
   readonly value: string;
 }
 
 /** The values of an event, other than the command, that a rule could match. */
 export function factsOf(event: DraftEvent): readonly Fact[] {
-  return MATCH_FIELDS.flatMap(([key, field]) => {
+  return GLOB_FIELDS.flatMap((key) => {
+    const field = globFields[key];
     const value = event[field];
     if (value === undefined || value.trim() === "" || value.length > LONGEST_VALUE) return [];
-    return field === "capability" && !CAPABILITY.test(value) ? [] : [{ key, field, value }];
+    return field === "capability" && !CAPABILITY_ID.test(value) ? [] : [{ key, field, value }];
   });
 }
 
@@ -63,7 +57,7 @@ export function canDraft(event: DraftEvent): boolean {
  */
 export function shortened(event: DraftEvent): DraftEvent {
   const { id, timestamp, command, reason, runtime_version } = event;
-  const facts = MATCH_FIELDS.map(([, field]) => {
+  const facts = Object.values(globFields).map((field) => {
     const longest = field === "resource" ? LONGEST_RESOURCES : LONGEST_VALUE;
     return [field, event[field]?.slice(0, longest + 1)];
   });

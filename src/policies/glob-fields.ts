@@ -7,4 +7,6 @@ export const globFields = {
   resources: "resource",
 } as const;
 export type GlobField = keyof typeof globFields;
+/** A field of a command that globs match. */
+export type FactField = (typeof globFields)[GlobField];
 export const GLOB_FIELDS = Object.keys(globFields) as GlobField[];

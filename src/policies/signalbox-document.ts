@@ -8,6 +8,7 @@ import { consumers } from "../core/decision.ts";
 import { nearest } from "../core/nearest.ts";
 import { oneOf } from "../core/validate.ts";
 import {
+  CAPABILITY,
   MATCH_KEYS,
   PATTERN_KEYS,
   ROOT_KEYS,
@@ -16,7 +17,6 @@ import {
   TEST_KEYS,
 } from "./document-keys.ts";
 import {
-  CAPABILITY,
   FREE_KEY,
   matchSchema,
   patternSchema,

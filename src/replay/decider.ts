@@ -6,7 +6,7 @@
  */
 import { evaluate, type Verdict } from "../policies/evaluate.ts";
 import type { Command, PolicyDocument, Rule, RuleMatch } from "../policies/rules.ts";
-import { type GlobField, globFields } from "../policies/glob-fields.ts";
+import { type FactField, globFields } from "../policies/glob-fields.ts";
 import { commandOf, type ReportedCommand } from "../policies/reported-command.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
 import { doubtAbout, DOUBTFUL_FIELDS, type DoubtfulField, type NotReplayable } from "./reasons.ts";
@@ -16,7 +16,7 @@ const KEYS = {
   command: ["commands", "providers"],
   ...(Object.fromEntries(
     Object.entries(globFields).map(([key, field]) => [field, [key]]),
-  ) as unknown as Readonly<Record<(typeof globFields)[GlobField], readonly (keyof RuleMatch)[]>>),
+  ) as unknown as Readonly<Record<FactField, readonly (keyof RuleMatch)[]>>),
 } as const satisfies Readonly<Record<DoubtfulField, readonly (keyof RuleMatch)[]>>;
 
 /** Decides a command by one document; the result is the reason if the decision depends on an unknown value. */

@@ -5,7 +5,7 @@
 import { MARK } from "../audit/redaction/values.ts";
 import { namesProvider } from "../policies/evaluate.ts";
 import type { PolicyDocument, RuleMatch } from "../policies/rules.ts";
-import { GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
+import { type FactField, GLOB_FIELDS, globFields } from "../policies/glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";
 import { isComplete, type ReportedCommand, SEVERAL } from "../policies/reported-command.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
@@ -20,10 +20,10 @@ const DOUBTFUL = 2;
 /** A value that is equal for events with the same command only if the documents decide them alike. */
 export type FactClass = number | string;
 
-type Field = Exclude<(typeof globFields)[keyof typeof globFields], "provider">;
-
 /** Reads each field. Reading by a variable name took several times as long. */
-const READ: Readonly<Record<Field, (event: ReportedCommand) => string | undefined>> = {
+const READ: Readonly<
+  Record<Exclude<FactField, "provider">, (event: ReportedCommand) => string | undefined>
+> = {
   capability: (event) => event.capability,
   consumer: (event) => event.consumer,
   executor: (event) => event.executor,

@@ -1,6 +1,6 @@
 import { whenReady, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { BadInput, NotFound } from "../core/errors.ts";
+import { BadInput } from "../core/errors.ts";
 import { integer, string, word } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -25,6 +25,7 @@ import {
 import { runtimeNameOf } from "./runtime-name.ts";
 import { simulate } from "./simulate.ts";
 import type { PolicyStore } from "./store.ts";
+import { noActivePolicy, noSuchVersion, storedPolicy } from "./stored-policy.ts";
 import { LONGEST_WAIT, NOT_MODIFIED, type VersionWaiters, type WaitingFetch } from "./waiting.ts";
 
 interface Needs {
@@ -135,8 +136,7 @@ export const policyRoutes = [
     replyHeaders,
     refuses: [404, 500],
     async handle({ organization, params: { version }, headers }, { policies }: Needs) {
-      const found = await policies.get(organization, version);
-      if (!found) throw new NotFound(noSuchVersion(version));
+      const found = await storedPolicy(policies, organization, version);
       return answerVersion(found, headers["If-None-Match"]);
     },
   }),
@@ -163,7 +163,7 @@ export const policyRoutes = [
       const at = formatTimestamp(now());
       const seen = (active: string): void => note({ before: { active } });
       const activated = await policies.activate(organization, version, at, nameOf(actor), seen);
-      if (!activated) throw new NotFound(noSuchVersion(version));
+      if (!activated) throw noSuchVersion(version);
       return activated;
     },
   }),
@@ -235,11 +235,7 @@ function answerActive(
   ifNoneMatch: string | undefined,
 ): Awaitable<Reply> {
   return whenReady(found, (policy) => {
-    if (!policy) throw new NotFound("No policy is active");
+    if (!policy) throw noActivePolicy();
     return conditional(representationOf(policy), ifNoneMatch);
   });
-}
-
-function noSuchVersion(version: string): string {
-  return `There is no policy version "${version}"`;
 }

@@ -1,10 +1,11 @@
-import { BadInput, NotFound } from "../core/errors.ts";
+import { BadInput } from "../core/errors.ts";
 import type { Infer } from "../core/schema.ts";
 import type { Asker } from "../core/turns.ts";
 import { simulateDocument, summaryOf } from "./check.ts";
 import type { policySimulate, policySimulation } from "./schema.ts";
 import { SCHEMA_NAME } from "./document-keys.ts";
 import type { PolicyStore } from "./store.ts";
+import { storedPolicy } from "./stored-policy.ts";
 
 /**
  * Decides a command by the document that a request names.
@@ -28,7 +29,7 @@ export async function simulate(
   }
   const chosen =
     yaml === undefined
-      ? await storedPolicy(organization, version, policies)
+      ? await storedPolicy(policies, organization, version)
       : { yaml, version: null };
   const {
     problems,
@@ -42,20 +43,5 @@ export async function simulate(
     problems.length > 0
       ? summaryOf(problems, called)
       : `Only documents that declare "schema: ${SCHEMA_NAME}" can be simulated`,
-  );
-}
-
-async function storedPolicy(
-  organization: string,
-  version: string | undefined,
-  policies: PolicyStore,
-): Promise<{ readonly yaml: string; readonly version: string }> {
-  const policy =
-    version === undefined
-      ? await policies.active(organization)
-      : await policies.get(organization, version);
-  if (policy) return policy;
-  throw new NotFound(
-    version === undefined ? "No policy is active" : `There is no policy version "${version}"`,
   );
 }

@@ -6,12 +6,13 @@ import { filterOf, type GivenFilter } from "../audit/filter.ts";
 import type { AuditFilter, AuditStore } from "../audit/store.ts";
 import { regularCheck, type Awaitable } from "../core/caller.ts";
 import { DAY_MS, type Clock } from "../core/clock.ts";
-import { BadInput, NotFound } from "../core/errors.ts";
+import { BadInput } from "../core/errors.ts";
 import { FIRST_MS, formatTimestamp } from "../core/time.ts";
 import type { Asker, Turns } from "../core/turns.ts";
 import { summaryOf } from "../policies/check.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
 import type { PolicyStore } from "../policies/store.ts";
+import { storedPolicy } from "../policies/stored-policy.ts";
 import { JudgeThread } from "./judge-thread.ts";
 import type { Judged } from "./judge-worker.ts";
 import { EXAMPLES, RECORDED, type PolicyReplay } from "./schema.ts";
@@ -176,10 +177,9 @@ async function candidateOf(
   { yaml, version }: Pick<PolicyReplay, "yaml" | "version">,
 ): Promise<Chosen> {
   if (yaml !== undefined) return { yaml, called: "yaml" };
-  if (version !== undefined) return storedPolicy(policies, organization, version);
-  const active = await policies.active(organization);
-  if (!active) throw new NotFound("No policy is active");
-  return { yaml: active.yaml, called: `The active policy version "${active.version}"` };
+  const policy = await storedPolicy(policies, organization, version);
+  const kind = version === undefined ? "The active policy" : "Policy";
+  return { yaml: policy.yaml, called: `${kind} version "${policy.version}"` };
 }
 
 /** The document to compare with; `undefined` for the recorded decisions. */
@@ -189,20 +189,9 @@ async function baseOf(
   base: string | undefined,
 ): Promise<Chosen | undefined> {
   if (base === RECORDED) return undefined;
-  if (base !== undefined) return storedPolicy(policies, organization, base, "base: policy");
-  const active = await policies.active(organization);
-  return (
-    active && { yaml: active.yaml, called: `base: the active policy version "${active.version}"` }
-  );
-}
-
-async function storedPolicy(
-  policies: ReplayNeeds["policies"],
-  organization: string,
-  version: string,
-  called = "Policy",
-): Promise<Chosen> {
-  const policy = await policies.get(organization, version);
-  if (!policy) throw new NotFound(`There is no policy version "${version}"`);
-  return { yaml: policy.yaml, called: `${called} version "${version}"` };
+  const policy = await (base === undefined
+    ? policies.active(organization)
+    : storedPolicy(policies, organization, base));
+  const kind = base === undefined ? "the active policy" : "policy";
+  return policy && { yaml: policy.yaml, called: `base: ${kind} version "${policy.version}"` };
 }

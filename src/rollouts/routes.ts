@@ -8,6 +8,7 @@ import { reply } from "../http/reply.ts";
 import { route, type Surface } from "../http/route.ts";
 import { nameOf } from "../policies/draft.ts";
 import type { PolicyStore } from "../policies/store.ts";
+import { storedPolicy } from "../policies/stored-policy.ts";
 import { begun, rolloutBody } from "./draft.ts";
 import { figuresOf } from "./figures.ts";
 import { readRollout, readRollouts, type ReadingNeeds } from "./reading.ts";
@@ -55,7 +56,7 @@ async function takeFor(
 ): Promise<Rollout> {
   const at = needs.now();
   const known = await needs.rollouts.get(organization, id);
-  if (known === undefined) throw new NotFound(noSuchRollout(id));
+  if (known === undefined) throw noSuchRollout(id);
   const figures = await figuresOf(needs, organization, known, at, client.gone);
   // The figures may have taken long.
   await requireAccepted(client.acceptance(), "The credentials ended before the step was taken");
@@ -66,7 +67,7 @@ async function takeFor(
     figures: figures[stage - 1],
   };
   const taken = await takeStep(needs, organization, id, step, stepping);
-  if (taken === undefined) throw new NotFound(noSuchRollout(id));
+  if (taken === undefined) throw noSuchRollout(id);
   note({ before: factsOf(taken.before) });
   return taken.after;
 }
@@ -118,9 +119,7 @@ export const rolloutRoutes = [
     async handle({ organization, actor, body }, needs: Needs) {
       const { rollouts, policies, now, ids } = needs;
       const { version } = body;
-      if (!(await policies.get(organization, version))) {
-        throw new NotFound(`There is no policy version "${version}"`);
-      }
+      await storedPolicy(policies, organization, version);
       const base = await policies.activeVersion(organization);
       if (base === "") throw new Conflict("No policy is active: activate one first");
       if (base === version) throw new Conflict(`Version "${version}" is the active one already`);
@@ -156,7 +155,7 @@ export const rolloutRoutes = [
     refuses: [404, 500],
     async handle({ organization, params: { id }, client }, needs: Needs) {
       const found = await readRollout(needs, organization, id, needs.now(), client.gone);
-      if (found === undefined) throw new NotFound(noSuchRollout(id));
+      if (found === undefined) throw noSuchRollout(id);
       return found;
     },
   }),
@@ -198,6 +197,6 @@ async function endSuperseded(organization: string, active: string, needs: Needs)
   });
 }
 
-function noSuchRollout(id: string): string {
-  return `There is no rollout "${id}"`;
+function noSuchRollout(id: string): NotFound {
+  return new NotFound(`There is no rollout "${id}"`);
 }

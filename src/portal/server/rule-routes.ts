@@ -2,7 +2,6 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { readPage } from "../../audit/page.ts";
 import type { AuditStore } from "../../audit/store.ts";
 import type { Clock } from "../../core/clock.ts";
-import { NotFound } from "../../core/errors.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { Asker } from "../../core/turns.ts";
 import type { Work } from "../../core/work.ts";
@@ -14,6 +13,7 @@ import { commandOf, eachResource } from "../../policies/reported-command.ts";
 import type { Command } from "../../policies/rules.ts";
 import { VERSION_NAME } from "../../policies/schema.ts";
 import type { PolicyStore } from "../../policies/store.ts";
+import { storedPolicy } from "../../policies/stored-policy.ts";
 import { AHEAD_MS } from "../pages/audit-view.ts";
 import { policyRules, type PolicyRules } from "../rule-schema.ts";
 import { MOST_IN_LIST, rowsOf } from "./stored-rows.ts";
@@ -25,7 +25,7 @@ const MOST_COMMANDS = 50;
 /** The stores behind the rules of a version and the commands of a rule. */
 export interface RuleNeeds {
   readonly audit: Pick<AuditStore, "page">;
-  readonly policies: Pick<PolicyStore, "get">;
+  readonly policies: Pick<PolicyStore, "get" | "active">;
 }
 
 /** The rules that are wanted; with `rule`, the id of one of them, its commands are wanted, too. */
@@ -49,8 +49,7 @@ export async function readRules(
   asker: Asker,
   { organization, version, rule, now }: WantedRules,
 ): Promise<PolicyRules> {
-  const policy = await policies.get(organization, version);
-  if (!policy) throw new NotFound(`There is no policy version "${version}"`);
+  const policy = await storedPolicy(policies, organization, version);
   const { rules = [] } = (await findRules(asker, policy.yaml, [])) ?? {};
   const found = rules.find(({ id }) => id === rule);
   if (!found) return { version, rules };

@@ -56,7 +56,7 @@ export interface StoreNeeds {
   readonly keys: Pick<KeyStore, "list">;
   readonly organizations: Pick<OrganizationStore, "list">;
   readonly overrides: Pick<ProviderOverrideStore, "all">;
-  readonly policies: Pick<PolicyStore, "activeVersion" | "get" | "versions">;
+  readonly policies: Pick<PolicyStore, "active" | "activeVersion" | "get" | "versions">;
   /** `undefined` while nothing is signed. */
   readonly proofs: object | undefined;
   readonly rollouts: ReadingNeeds["rollouts"];

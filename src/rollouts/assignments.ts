@@ -1,5 +1,5 @@
 import { isSelected } from "../core/assigned-version.ts";
-import type { Assignments, Expected } from "../core/assignment.ts";
+import type { Assignments, Expected, OpenRollout } from "../core/assignment.ts";
 import { whenReady, type Awaitable } from "../core/caller.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import type { Policy } from "../policies/schema.ts";
@@ -50,21 +50,24 @@ export class RolloutAssignments implements Assignments {
   }
 
   assigned(organization: string, runtime: string): Awaitable<string> {
-    return whenReady(this.#selected(organization, runtime), ({ expected, isCandidate }) =>
-      isCandidate && expected.rollout ? expected.rollout.version : expected.active,
+    return whenReady(this.expected(organization), ({ active, rollout }) =>
+      whenReady(this.#isSelected(organization, runtime, rollout), (isSelected) =>
+        rollout && isSelected ? rollout.version : active,
+      ),
     );
   }
 
   /** The policy of the open rollout if a runtime gets it, which is recorded as fetched; `undefined`: the active one. */
   candidate(organization: string, runtime: string): Awaitable<Policy | undefined> {
-    return whenReady(this.#selected(organization, runtime), ({ expected, isCandidate }) => {
-      const { rollout } = expected;
-      if (!isCandidate || !rollout) return undefined;
-      this.#record(organization, rollout.id, runtime);
-      const known = this.#candidates.get(organization);
-      if (known?.rollout === rollout.id) return known.policy;
-      return this.#read(organization, rollout.id, rollout.version);
-    });
+    return whenReady(this.expected(organization), ({ rollout }) =>
+      whenReady(this.#isSelected(organization, runtime, rollout), (isSelected) => {
+        if (!rollout || !isSelected) return undefined;
+        this.#record(organization, rollout.id, runtime);
+        const known = this.#candidates.get(organization);
+        if (known?.rollout === rollout.id) return known.policy;
+        return this.#read(organization, rollout.id, rollout.version);
+      }),
+    );
   }
 
   /**
@@ -85,24 +88,18 @@ export class RolloutAssignments implements Assignments {
     }
   }
 
-  #selected(organization: string, runtime: string): Awaitable<Selected> {
-    return whenReady(this.expected(organization), (expected) =>
-      this.#select(organization, runtime, expected),
-    );
-  }
-
-  #select(organization: string, name: string, expected: Expected): Awaitable<Selected> {
-    const { rollout } = expected;
-    if (rollout === undefined) return { expected, isCandidate: false };
+  /** Whether an open rollout selects a runtime. */
+  #isSelected(
+    organization: string,
+    name: string,
+    rollout: OpenRollout | undefined,
+  ): Awaitable<boolean> {
+    if (rollout === undefined) return false;
     const needsLabels = rollout.stages.some(({ labels }) => labels !== undefined);
     // Without labels a runtime that was selected once stays selected, since stages add up.
-    if (!needsLabels && this.#hasFetched(organization, rollout.id, name)) {
-      return { expected, isCandidate: true };
-    }
+    if (!needsLabels && this.#hasFetched(organization, rollout.id, name)) return true;
     const labels = needsLabels ? this.#needs.fleet.labels(organization, name) : undefined;
-    return whenReady(labels, (own) => {
-      return { expected, isCandidate: isSelected(rollout, { name, labels: own }) };
-    });
+    return whenReady(labels, (own) => isSelected(rollout, { name, labels: own }));
   }
 
   async #read(organization: string, rollout: string, version: string): Promise<Policy | undefined> {
@@ -127,9 +124,4 @@ export class RolloutAssignments implements Assignments {
     fetches.characters += runtime.length;
     fetches.names.add(runtime);
   }
-}
-
-interface Selected {
-  readonly expected: Expected;
-  readonly isCandidate: boolean;
 }

@@ -1,4 +1,5 @@
 import { MINUTE_MS, type Clock } from "../core/clock.ts";
+import { setNewest } from "../core/set-newest.ts";
 
 const HALF_LIFE_MS = MINUTE_MS;
 const MAX_LOADS = 20_000;
@@ -12,7 +13,7 @@ interface Load {
 
 /** The recent cost of each key. A cost halves every minute. At most 20,000 keys are remembered. */
 export class Loads {
-  // A Map keeps the order of insertion: the first key is the one whose cost changed longest ago.
+  /** The key whose cost changed longest ago comes first. */
   readonly #loads = new Map<string, Load>();
   readonly #now: Clock;
 
@@ -32,9 +33,6 @@ export class Loads {
   /** Adds to the cost of a key; a negative amount reduces it, down to 0. */
   add(key: string, cost: number): void {
     const amount = Math.max(0, this.of(key) + cost);
-    this.#loads.delete(key);
-    this.#loads.set(key, { amount, at: this.#now() });
-    const oldest = this.#loads.keys().next();
-    if (this.#loads.size > MAX_LOADS && !oldest.done) this.#loads.delete(oldest.value);
+    setNewest(this.#loads, key, { amount, at: this.#now() }, MAX_LOADS);
   }
 }

@@ -7,6 +7,7 @@ import { networkOf, widerNetworkOf } from "../core/address.ts";
 import { requireAccepted, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
+import { setNewest } from "../core/set-newest.ts";
 import { NEW_PASSWORD } from "./new-password.ts";
 import { Loads } from "./loads.ts";
 import { type Lane, PasswordLine, type LineParty } from "./password-line.ts";
@@ -99,7 +100,8 @@ export interface StoredHash {
 export function createPasswords(parts: PasswordParts): Passwords {
   const { now, cost = DEFAULT_COST, derive: compute = derive } = parts;
   const line = new PasswordLine(now);
-  const known = new KnownPlaces();
+  /** The networks where emails have signed in, forgotten at a restart; the one used longest ago comes first. */
+  const known = new Map<string, true>();
   const guessedEmails = new Loads(now);
   const fresh = (): StoredHash => ({
     cost,
@@ -130,7 +132,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
     const task = async (): Promise<boolean> => {
       const isRight = await check();
       if (isRight) {
-        known.add(place);
+        setNewest(known, place, true, MAX_KNOWN);
         line.succeeded(parties);
       } else {
         guessedEmails.add(email, 1);
@@ -177,23 +179,6 @@ export function checkNewPassword(password: string, place: string): void {
 function settersOf({ organization, actor, address }: Setter): readonly LineParty[] {
   const user = actor ? `user ${actor.id}` : `setter ${networkOf(address)}`;
   return [{ key: `organization ${organization}` }, { key: user }];
-}
-
-/** The networks where emails have signed in: at most 20,000, forgotten at a restart. */
-class KnownPlaces {
-  // The first place is the one that was used longest ago.
-  readonly #places = new Set<string>();
-
-  has(place: string): boolean {
-    return this.#places.has(place);
-  }
-
-  add(place: string): void {
-    this.#places.delete(place);
-    this.#places.add(place);
-    const oldest = this.#places.keys().next();
-    if (this.#places.size > MAX_KNOWN && !oldest.done) this.#places.delete(oldest.value);
-  }
 }
 
 function derive(password: string, stored: StoredHash): Promise<Buffer> {

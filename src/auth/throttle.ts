@@ -7,6 +7,7 @@ import { networkOf } from "../core/address.ts";
 import type { Awaitable } from "../core/caller.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
+import { setNewest } from "../core/set-newest.ts";
 
 /** An attempt under way; call exactly one of its methods. */
 export interface SignInAttempt {
@@ -103,10 +104,7 @@ class Counters {
 
   at(key: string): Counter {
     const counter = this.#counters.get(key) ?? new Counter(this.#limit, this.#now);
-    this.#counters.delete(key); // inserted again below as the newest: a Map keeps the order of insertion
-    this.#counters.set(key, counter);
-    const oldest = this.#counters.keys().next();
-    if (this.#counters.size > MAX_COUNTERS && !oldest.done) this.#counters.delete(oldest.value);
+    setNewest(this.#counters, key, counter, MAX_COUNTERS);
     return counter;
   }
 }

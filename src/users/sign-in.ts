@@ -22,18 +22,18 @@ export interface SignInServices {
  * @throws Unauthenticated, or TooMany after too many failures
  */
 export async function signIn(
-  { users, passwords, throttle }: SignInServices,
+  services: SignInServices,
   by: SignIn,
   password: string,
   seen: (known: StoredUser | undefined) => void = () => {},
 ): Promise<StoredUser> {
   const { email } = by;
   const find = async (): Promise<StoredUser | undefined> => {
-    const known = await users.findByEmail(email);
+    const known = await services.users.findByEmail(email);
     seen(known);
     return known;
   };
-  const user = await provenUser(passwords, throttle, email, password, by, find);
+  const user = await provenUser(services, email, password, by, find);
   if (!user) throw new Unauthenticated("The email or the password is wrong");
   return user;
 }
@@ -45,16 +45,17 @@ export async function signIn(
  *   failures, Conflict if the password was changed meanwhile
  */
 export async function changePassword(
-  { users, passwords, throttle }: SignInServices,
+  services: SignInServices,
   setter: Setter & { readonly actor: { readonly id: string } },
   { current, password }: { readonly current: string; readonly password: string },
   now: Clock,
 ): Promise<void> {
+  const { users, passwords } = services;
   const { organization, actor } = setter;
   const { id } = actor;
   const user = await users.get(organization, id);
   if (!user) throw userGone();
-  await requireCurrentPassword({ passwords, throttle }, user, current, setter);
+  await requireCurrentPassword(services, user, current, setter);
   const passwordHash = await passwords.hash(password, setter);
   const changed = await users.change(organization, id, (latest) => {
     checkUnchanged(latest, user);
@@ -69,12 +70,12 @@ export async function changePassword(
  * @throws Forbidden if it is wrong, TooMany after too many failures
  */
 export async function requireCurrentPassword(
-  { passwords, throttle }: Pick<SignInServices, "passwords" | "throttle">,
+  services: SignInServices,
   user: StoredUser,
   current: string,
   setter: Setter,
 ): Promise<void> {
-  const proven = await provenUser(passwords, throttle, user.email, current, setter, () => user);
+  const proven = await provenUser(services, user.email, current, setter, () => user);
   if (!proven) throw new Forbidden("The current password is wrong");
 }
 
@@ -94,8 +95,7 @@ export function userGone(): NotFound {
 }
 
 async function provenUser(
-  passwords: Passwords,
-  throttle: LoginThrottle,
+  { passwords, throttle }: SignInServices,
   email: string,
   password: string,
   by: SignIn | Setter,

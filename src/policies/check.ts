@@ -43,7 +43,7 @@ const large = oneAtATime(MAX_WAITING_LARGE);
 export function askerOf(
   client: Required<Asker>,
   actor: { readonly id: string } | undefined,
-): Asker {
+): Required<Asker> {
   const { party, gone } = client;
   return { party: [...party, actor?.id ?? ""], gone, recheck: () => client.recheck() };
 }

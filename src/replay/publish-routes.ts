@@ -66,8 +66,7 @@ export const publishRoutes = [
       let draft = draftPolicy(body, now(), actor);
       await requireValid(asker, draft.yaml);
       if (body.guard) {
-        const waiting = { ...asker, gone: client.gone, isAllowed };
-        draft = await guarded(draft, body.guard, organization, waiting, needs);
+        draft = await guarded(draft, body.guard, organization, { ...asker, isAllowed }, needs);
       }
       // The checks may have waited for minutes.
       await requireAccepted(isAllowed, NO_LONGER_ALLOWED);

@@ -34,8 +34,7 @@ export const replayRoutes = [
     },
     refuses: [400, 404, 500, 503],
     async handle({ organization, actor, client, headers, body }, needs: ReplayNeeds) {
-      const asker = { ...askerOf(client, actor), gone: client.gone };
-      const waiting = { ...asker, isAllowed: client.acceptance() };
+      const waiting = { ...askerOf(client, actor), isAllowed: client.acceptance() };
       const replay = await beginReplay(needs, waiting, organization, body);
       if (!/\btext\/event-stream\b/i.test(headers.accept ?? "")) {
         return json(200, Buffer.from((await replay.run()).report));

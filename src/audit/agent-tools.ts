@@ -1,4 +1,5 @@
 /** The tools of AI agents in the terms of audit events, for hooks and for telemetry alike. */
+import { jsonOrUndefined } from "../core/json.ts";
 import { commandText, isPlainWord, quotedWord } from "../core/quoted-word.ts";
 import { isObject } from "../core/validate.ts";
 
@@ -157,10 +158,6 @@ export function textIn(data: AgentData, key: string): string | undefined {
 
 /** Reads a JSON text that should hold an object; `undefined` if it does not. */
 export function objectOf(json: string): AgentData | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOrUndefined(json);
+  return isObject(value) ? value : undefined;
 }

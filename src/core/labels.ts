@@ -1,6 +1,6 @@
 import { BadInput } from "./errors.ts";
 import type { Schema } from "./schema.ts";
-import { pathOf } from "./validate.ts";
+import { isObject, pathOf } from "./validate.ts";
 
 /** The labels of a runtime, such as `env: staging`. Read them with `hasLabels`: a key may be `constructor`. */
 export type Labels = Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ export function sortedLabels(labels: Labels): Labels {
 
 /** Reads the labels of a stored record; `undefined` for any other value. */
 export function storedLabels(value: unknown): Labels | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const pairs = Object.entries(value).filter(([, text]) => typeof text === "string");
   return Object.fromEntries(pairs) as Labels;
 }

@@ -24,15 +24,7 @@ export function parseTimestamp(text: string): number | undefined {
   if (CANONICAL.test(text)) return Date.parse(text);
   const parts = TIMESTAMP.exec(text);
   if (!parts) return undefined;
-  const [, year, month, day, hour, minute, second] = parts.map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [, year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map(Number);
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   const offsetHours = Number(parts[9] ?? 0);

@@ -44,10 +44,7 @@ export async function figuresOf(
   const fetched = await needs.rollouts.fetched(organization, id);
   const baseline = await baselineOf(needs, organization, rollout, signal);
   const all = { id, version, stages: stages.map(selectorOf) };
-  const counts = stages.map(() => ({
-    ...{ assigned: 0, fetched: 0, reporting: 0, silent: 0 },
-    ...NONE,
-  }));
+  const counts = stages.map(() => ({ ...ZERO }));
   const countOne = (runtime: StoredRuntime): void => {
     const count = counts[firstSelecting(all, runtime)];
     if (count === undefined) return;
@@ -69,7 +66,7 @@ export async function figuresOf(
     }
   }
   const after = await decidedSince(needs, organization, rollout, now, signal);
-  const sum = { ...{ assigned: 0, fetched: 0, reporting: 0, silent: 0 }, ...NONE };
+  const sum = { ...ZERO };
   return counts.map((count, i) => {
     for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += count[name];
     const { commands, denied, ...runtimes } = sum;
@@ -79,6 +76,7 @@ export async function figuresOf(
 }
 
 const NONE: Decided = { commands: 0, denied: 0 };
+const ZERO = { assigned: 0, fetched: 0, reporting: 0, silent: 0, ...NONE };
 
 /** Counts the commands that the version decided since the current stage is observed. */
 async function decidedSince(

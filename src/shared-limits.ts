@@ -48,7 +48,12 @@ export function turnsOfAnswers() {
   };
 }
 
-/** One user gets at most half of the turns. */
+/**
+ * One organization gets at most half of the turns, since its answers can also wait for each other, such as for the few
+ * connections to a database that one organization uses: the fleet's lists of one held all turns for half a minute.
+ */
 function largeAnswers(atOnce: number): Turns {
-  return new Turns({ atOnce, atOnceOfOne: atOnce / 2, waiting: LINE_LENGTH });
+  const most = atOnce / 2;
+  const limits = { atOnce, atOnceOfOne: most, atOnceOfGroups: [atOnce, most] };
+  return new Turns({ ...limits, waiting: LINE_LENGTH });
 }

@@ -54,6 +54,7 @@ interface Waiting {
 
 /** An answer that has its turn. */
 interface Begun {
+  readonly party: Party;
   readonly reader: Reader | undefined;
   /** The bytes that the reader had taken at the last check. */
   taken: number;
@@ -81,7 +82,8 @@ export const SLOW_SECONDS = 3;
  * together.
  *
  * If an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
- * reading slowly. So slow readers are cut while every turn is taken and a request waits.
+ * reading slowly. So slow readers are cut while every turn, or every one of
+ * their group, is taken and a request waits.
  */
 export class Turns {
   readonly #limits: TurnLimits;
@@ -180,9 +182,21 @@ export class Turns {
     if (this.#line.isEmpty) {
       clearInterval(this.#checks);
       this.#checks = undefined;
-    } else if (this.#begun.size >= this.#limits.atOnce) {
-      for (const begun of this.#begun) if (isTooSlow(begun)) begun.reader?.cut();
+    } else {
+      for (const begun of this.#begun) {
+        if (this.#keepsOut(begun) && isTooSlow(begun)) begun.reader?.cut();
+      }
     }
+  }
+
+  /** Whether all turns are taken, or all of a group of this answer. */
+  #keepsOut({ party }: Begun): boolean {
+    const { atOnce, atOnceOfGroups = [] } = this.#limits;
+    return this.#begun.size >= atOnce || this.#isGroupFull(party, atOnceOfGroups);
+  }
+
+  #isGroupFull(party: Party, most: readonly number[]): boolean {
+    return most.some((limit, i) => this.#line.heldBy(party.slice(0, i + 1)) >= limit);
   }
 
   #hasRoom = ({ party }: Waiting): boolean => {
@@ -190,12 +204,12 @@ export class Turns {
     return (
       this.#begun.size < atOnce &&
       this.#line.heldBy(party) < atOnceOfOne &&
-      atOnceOfGroups.every((most, i) => this.#line.heldBy(party.slice(0, i + 1)) < most)
+      !this.#isGroupFull(party, atOnceOfGroups)
     );
   };
 
   #begin({ party, begin, reader }: Waiting): void {
-    const begun = { reader, taken: 0, slowChecks: 0 };
+    const begun = { party, reader, taken: 0, slowChecks: 0 };
     this.#begun.add(begun);
     this.#line.hold(party, 1);
     if (!this.#limits.areShort || areArriving()) this.#pause();

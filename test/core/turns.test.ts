@@ -9,6 +9,7 @@ import {
   TURNS_BETWEEN,
   type TurnLimits,
 } from "../../src/core/turns.ts";
+import { SENT_AT_ONCE, turnsOfAnswers } from "../../src/shared-limits.ts";
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
 
@@ -218,4 +219,37 @@ test("groups of users have limits of their own", () => {
   assert.deepEqual(begun.slice(4), ["o v b 1"]);
   end("o p a 1");
   assert.deepEqual(begun.slice(5), ["o p b 2"]);
+});
+
+test("slow readers that hold all turns of their group are cut while another of it waits", async () => {
+  const limits = {
+    atOnce: 9,
+    atOnceOfOne: 2,
+    atOnceOfGroups: [2],
+    waiting: 9,
+    areShort: true,
+  } as const;
+  const turns = new Turns(limits);
+  const cut: string[] = [];
+  for (const name of ["o a", "o b", "u a"]) {
+    const reader = { taken: () => 0, cut: () => void cut.push(name) };
+    turns.take(name.split(" "), () => {}, assert.fail, reader);
+  }
+  for (let n = 0; n < SLOW_SECONDS; n++) turns.check();
+  assert.deepEqual(cut, []);
+  turns.take(["o", "c"], () => {}, assert.fail);
+  for (let n = 0; n < SLOW_SECONDS; n++) turns.check();
+  assert.deepEqual(cut, ["o a", "o b"]);
+});
+
+test("the large answers of one organization leave turns to the others", async () => {
+  const turns = turnsOfAnswers().sent;
+  const begun: string[] = [];
+  const take = (...party: string[]): void =>
+    void turns.take(party, () => void begun.push(party.join(" ")), assert.fail);
+  for (let n = 0; n < 2 * SENT_AT_ONCE; n++) take("v1", "o", `address ${n}`);
+  take("v1", "u", "address");
+  await turnsOfTheLoop(4 * SENT_AT_ONCE);
+  assert.equal(begun.length, SENT_AT_ONCE / 2 + 1);
+  assert.ok(begun.includes("v1 u address"));
 });

@@ -244,7 +244,7 @@ export interface AuditStore {
   ): Awaitable<AuditFacets>;
 
   /** Counts over the 24 hours that end at `now` (milliseconds). */
-  activity(organization: string, now: number): Awaitable<AuditActivity>;
+  activity(organization: string, now: number, searcher?: Searcher): Awaitable<AuditActivity>;
 
   /** The use of the named providers up to `now`; providers without events are left out. */
   providerUse(
@@ -254,7 +254,11 @@ export interface AuditStore {
   ): Awaitable<ReadonlyMap<string, ProviderActivity>>;
 
   /** The providers that events name, unordered. If there are more than `most`, newer ones are preferred. */
-  providerNames(organization: string, most: number): Awaitable<ReadonlySet<string>>;
+  providerNames(
+    organization: string,
+    most: number,
+    searcher?: Searcher,
+  ): Awaitable<ReadonlySet<string>>;
 
   usage(organization: string): Awaitable<AuditUsage>;
 

@@ -38,8 +38,8 @@ export const dashboardRoutes = [
       const at = now();
       const expected = await assignments.expected(organization);
       const [activity, runtimes] = await Promise.all([
-        audit.activity(organization, at),
-        fleet.counts(organization, at, expected),
+        audit.activity(organization, at, client),
+        fleet.counts(organization, at, expected, client),
       ]);
       const { counts } = catalog.current().envelope;
       const text = JSON.stringify(dashboardCounts(activity, counts, runtimes, expected.active));

@@ -169,7 +169,8 @@ export const fleetRoutes = [
     tags: ["fleet"],
     replies: { 200: fleetSummary },
     refuses: [500],
-    handle: ({ organization }, needs: Needs) => readSummary(needs, organization, needs.now()),
+    handle: ({ organization, client }, needs: Needs) =>
+      readSummary(needs, organization, needs.now(), client),
   }),
   route({
     ...heartbeat,

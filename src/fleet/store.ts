@@ -126,10 +126,20 @@ export interface FleetStore {
    * Counts the runtimes, 100,000 within a few milliseconds; `now` decides who is
    * online, and the expected versions who drifted.
    */
-  counts(organization: string, now: number, expected: Expected): Awaitable<FleetCounts>;
+  counts(
+    organization: string,
+    now: number,
+    expected: Expected,
+    searcher?: Searcher,
+  ): Awaitable<FleetCounts>;
 
   /** Counts the runtimes by policy version: the versions that most runtimes report, at most `limit`. */
-  policies(organization: string, now: number, limit: number): Awaitable<readonly PolicyCount[]>;
+  policies(
+    organization: string,
+    now: number,
+    limit: number,
+    searcher?: Searcher,
+  ): Awaitable<readonly PolicyCount[]>;
 
   /** The labels of a runtime; `undefined` for a runtime without labels, or that the fleet does not have. */
   labels(organization: string, name: string): Awaitable<Labels | undefined>;

@@ -1,4 +1,5 @@
 import type { Assignments } from "../core/assignment.ts";
+import type { Searcher } from "../core/fair-share.ts";
 import type { FleetSummary } from "./schema.ts";
 import type { FleetCounts, FleetStore, PolicyCount } from "./store.ts";
 
@@ -15,10 +16,11 @@ export async function readSummary(
   { fleet, assignments }: SummaryNeeds,
   organization: string,
   now: number,
+  searcher?: Searcher,
 ): Promise<FleetSummary> {
   const expected = await assignments.expected(organization);
-  const counts = await fleet.counts(organization, now, expected);
-  const versions = await fleet.policies(organization, now, MOST_VERSIONS);
+  const counts = await fleet.counts(organization, now, expected, searcher);
+  const versions = await fleet.policies(organization, now, MOST_VERSIONS, searcher);
   return summaryOf(counts, versions, expected.active);
 }
 

@@ -60,8 +60,8 @@ export const providerRoutes = [
     tags: ["providers"],
     replies: { 200: providerNames },
     refuses: [500],
-    async handle({ organization }, { catalog, audit }: Needs) {
-      const named = await audit.providerNames(organization, MOST_NAMED);
+    async handle({ organization, client }, { catalog, audit }: Needs) {
+      const named = await audit.providerNames(organization, MOST_NAMED, client);
       return { providers: allProviderNames(catalog.current(), named) };
     },
   }),

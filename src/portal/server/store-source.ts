@@ -101,15 +101,15 @@ export function storeSource(
       return { event, isCut: cutter.hasCut, proof };
     },
     providers: async () =>
-      allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED)),
+      allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED, asker)),
     // A reader who has left gets no answer.
     problemOf: (error) =>
       error instanceof Refusal && !gone?.aborted ? inWords(error.message) : undefined,
     async counts() {
       const expected = await assignments.expected(id);
       const [events, runtimes] = await Promise.all([
-        audit.activity(id, now),
-        fleet.counts(id, now, expected),
+        audit.activity(id, now, asker),
+        fleet.counts(id, now, expected, asker),
       ]);
       return dashboardCounts(events, catalog.current().envelope.counts, runtimes, expected.active);
     },
@@ -119,7 +119,7 @@ export function storeSource(
       const hours = await audit.histogram(id, filter, start, end, intervalMs, asker);
       return histogramOf("1h", buckets, hours);
     },
-    fleetSummary: () => readSummary(needs, id, now),
+    fleetSummary: () => readSummary(needs, id, now, asker),
     async runtimes(filter, limit, sort) {
       const expected = await assignments.expected(id);
       const query = { ...filter, ...expected, now };

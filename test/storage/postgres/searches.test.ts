@@ -58,18 +58,26 @@ for (const poolSize of [1, 10]) {
   );
 }
 
-test("a list of runtimes by a text uses no connection of short statements", { skip }, async (t) => {
-  const database = await openDatabase(await createDatabase(), 1);
-  t.after(() => database.close());
-  const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
-  const held = await database.begin(); // the only one
-  const query = { now: 0, active: "", q: "a" };
-  try {
-    for await (const slice of await fleet.list("acme", query)) assert.deepEqual(slice, []);
-  } finally {
-    await held.rollback();
-  }
-});
+test(
+  "counts and searches of runtimes use no connection of short statements",
+  { skip },
+  async (t) => {
+    const database = await openDatabase(await createDatabase(), 1);
+    t.after(() => database.close());
+    const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
+    const held = await database.begin(); // the only one
+    const query = { now: 0, active: "", q: "a" };
+    try {
+      for await (const slice of await fleet.list("acme", query)) assert.deepEqual(slice, []);
+      const drifted = { now: 0, active: "v1", drifted: "true" } as const;
+      for await (const slice of await fleet.list("acme", drifted)) assert.deepEqual(slice, []);
+      assert.equal((await fleet.counts("acme", 0, { active: "v1" })).total, 0);
+      assert.deepEqual(await fleet.policies("acme", 0, 10), []);
+    } finally {
+      await held.rollback();
+    }
+  },
+);
 
 test("maintenance waits for other maintenance without a limit of time", { skip }, async (t) => {
   const database = await openDatabase(await createDatabase("empty"), 1);

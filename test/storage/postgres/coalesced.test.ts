@@ -67,3 +67,15 @@ test("the requests of a query go on key by key, and not all in one turn of the e
   assert.equal(order.indexOf("b"), 1);
   assert.ok(turns >= 10, `${turns} turns`);
 });
+
+test("requests of many keys without a value do not hold up one whose key has a value", async () => {
+  const reads = new CoalescedReads<string>(async () => new Map([["key", "value"]]));
+  const order: string[] = [];
+  const ask = async (key: string): Promise<void> => {
+    await reads.get(key);
+    order.push(key);
+  };
+  const wrong = Array.from({ length: 400 }, (_, n) => ask(`wrong ${n}`));
+  await Promise.all([...wrong, ask("key")]);
+  assert.ok(order.indexOf("key") <= 1, `after ${order.indexOf("key")} others`);
+});

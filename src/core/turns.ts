@@ -82,8 +82,8 @@ export const SLOW_SECONDS = 3;
  * together.
  *
  * If an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
- * reading slowly. So slow readers are cut while every turn, or every one of
- * their group, is taken and a request waits.
+ * reading slowly. So slow readers are cut while every turn, or every turn of their group, is taken
+ * and a request waits.
  */
 export class Turns {
   readonly #limits: TurnLimits;

@@ -6,6 +6,7 @@
 import type { AuditStore } from "../audit/store.ts";
 import type { Awaitable } from "../core/caller.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
+import { setNewest } from "../core/set-newest.ts";
 import { storeReport, type FleetStore } from "../fleet/store.ts";
 import { readDocument } from "../policies/check.ts";
 import type { Policy } from "../policies/schema.ts";
@@ -81,11 +82,7 @@ export class Pulse {
     if (this.#documents.has(version)) return this.#documents.get(version);
     const document = await readDocument({ party: ["demo"] }, yaml);
     const copy = document && { version, document };
-    const [oldest] = this.#documents.keys();
-    if (this.#documents.size >= KEPT_DOCUMENTS && oldest !== undefined) {
-      this.#documents.delete(oldest);
-    }
-    this.#documents.set(version, copy);
+    setNewest(this.#documents, version, copy, KEPT_DOCUMENTS);
     return copy;
   }
 

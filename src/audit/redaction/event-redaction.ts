@@ -1,5 +1,6 @@
 import type { Awaitable } from "../../core/caller.ts";
 import { SECOND_MS, type Clock } from "../../core/clock.ts";
+import { setNewest } from "../../core/set-newest.ts";
 import { ownRules, type OwnSetting } from "./own-rules.ts";
 import { Redactor } from "./redact.ts";
 import { REDACTION_RULES } from "./rules.ts";
@@ -57,9 +58,7 @@ export class EventRedaction {
     if (known?.redactor && Math.abs(this.#now() - known.readAt) < FRESH_MS) return known.redactor;
     if (known) return (known.reading ??= this.#read(organization, known));
     const first: Known = { redactor: undefined, own: "", readAt: 0, reading: undefined };
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= MOST_KEPT && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(organization, first);
+    setNewest(this.#known, organization, first, MOST_KEPT);
     return (first.reading = this.#read(organization, first));
   }
 

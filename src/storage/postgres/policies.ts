@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { checkQuota } from "../../core/quota.ts";
+import { setNewest } from "../../core/set-newest.ts";
 import { freeVersion, publishedPolicy, requireBase } from "../../policies/draft.ts";
 import type { Policy } from "../../policies/schema.ts";
 import type { PolicyStore } from "../../policies/store.ts";
@@ -51,11 +52,7 @@ export class KnownPolicies {
   }
 
   keep(policy: Policy): void {
-    const { organization_id: organization } = policy;
-    this.#policies.delete(organization); // inserted again below as the newest
-    this.#policies.set(organization, policy);
-    const [oldest] = this.#policies.keys();
-    if (this.#policies.size > KEPT_POLICIES && oldest !== undefined) this.#policies.delete(oldest);
+    setNewest(this.#policies, policy.organization_id, policy, KEPT_POLICIES);
   }
 }
 

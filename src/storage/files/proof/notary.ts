@@ -1,5 +1,6 @@
 import { relative, sep } from "node:path";
 import { describeError, type Log } from "../../../core/log.ts";
+import { setNewest } from "../../../core/set-newest.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
 import { SECOND_MS, type Clock } from "../../../core/clock.ts";
 import type { SigningFigures } from "../../../engine.ts";
@@ -263,9 +264,7 @@ export class Notary {
     const { files, layout, keys } = this.#parts;
     const own = new TreeFiles(files, layout, named);
     const opened = await SignedTree.open(own, this.signerOf(named), keys.earlier);
-    this.#trees.set(key, opened);
-    const [oldest] = this.#trees.keys();
-    if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);
+    setNewest(this.#trees, key, opened, MAX_OPEN);
     return opened;
   }
 }

@@ -184,29 +184,22 @@ export class Turns {
       this.#checks = undefined;
     } else {
       for (const begun of this.#begun) {
-        if (this.#keepsOut(begun) && isTooSlow(begun)) begun.reader?.cut();
+        if (this.#isFullFor(begun.party) && isTooSlow(begun)) begun.reader?.cut();
       }
     }
   }
 
-  /** Whether all turns are taken, or all of a group of this answer. */
-  #keepsOut({ party }: Begun): boolean {
+  /** Whether all turns are taken, or all of a group of this party. */
+  #isFullFor(party: Party): boolean {
     const { atOnce, atOnceOfGroups = [] } = this.#limits;
-    return this.#begun.size >= atOnce || this.#isGroupFull(party, atOnceOfGroups);
-  }
-
-  #isGroupFull(party: Party, most: readonly number[]): boolean {
-    return most.some((limit, i) => this.#line.heldBy(party.slice(0, i + 1)) >= limit);
-  }
-
-  #hasRoom = ({ party }: Waiting): boolean => {
-    const { atOnce, atOnceOfOne, atOnceOfGroups = [] } = this.#limits;
     return (
-      this.#begun.size < atOnce &&
-      this.#line.heldBy(party) < atOnceOfOne &&
-      !this.#isGroupFull(party, atOnceOfGroups)
+      this.#begun.size >= atOnce ||
+      atOnceOfGroups.some((most, i) => this.#line.heldBy(party.slice(0, i + 1)) >= most)
     );
-  };
+  }
+
+  #hasRoom = ({ party }: Waiting): boolean =>
+    !this.#isFullFor(party) && this.#line.heldBy(party) < this.#limits.atOnceOfOne;
 
   #begin({ party, begin, reader }: Waiting): void {
     const begun = { party, reader, taken: 0, slowChecks: 0 };

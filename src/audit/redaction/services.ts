@@ -1,5 +1,5 @@
 /** Services that are recognised by the prefix of their tokens alone. */
-import { type RedactionRule, sample as x, token } from "./shapes.ts";
+import { HEX, type RedactionRule, sample as x, token } from "./shapes.ts";
 
 /** The least number of letters, digits, `_`, `-`, `.` and `=` after the prefix, as random as `RANDOM` says; then the prefixes. */
 const PREFIXES: Readonly<Record<string, readonly [number, ...string[]]>> = {
@@ -82,7 +82,6 @@ const PREFIXES: Readonly<Record<string, readonly [number, ...string[]]>> = {
  */
 const RANDOM =
   "(?=[A-Za-z0-9_.=-]{0,200}?(?=[A-Za-z]{0,7}[0-9])(?=[0-9]{0,7}[A-Za-z])[A-Za-z0-9]{8})";
-const HEX = "0a1b2c3d4e5f";
 
 /** The rules, one for each service. */
 export const SERVICE_RULES: readonly RedactionRule[] = [

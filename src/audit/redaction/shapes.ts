@@ -50,6 +50,9 @@ export function secretAt(rule: RedactionRule, text: string, place: number): Foun
   return { secret, group, end: pattern.lastIndex };
 }
 
+/** The hexadecimal digits of examples. */
+export const HEX = "0a1b2c3d4e5f";
+
 /** Letters and digits for examples. Written out, they would look like real secrets to scanners. */
 export function sample(count: number, letters = "a1B2c3D4e5"): string {
   return letters.repeat(Math.ceil(count / letters.length)).slice(0, count);

@@ -1,8 +1,6 @@
 /** Tokens of services that are recognised by their prefix. */
 import { SERVICE_RULES } from "./services.ts";
-import { type RedactionRule, sample as x, token } from "./shapes.ts";
-
-const HEX = "0a1b2c3d4e5f";
+import { HEX, type RedactionRule, sample as x, token } from "./shapes.ts";
 
 /** The rules, one for each service. */
 export const TOKEN_RULES: readonly RedactionRule[] = [

@@ -205,8 +205,8 @@ export class Arrivals {
     const query: Statements["query"] = (text, values = []) =>
       isLong ? this.#database.search(text, values, searcher) : this.#database.query(text, values);
     const rows = await readPortion(query, organization, among, after, last, filter, READ);
-    return rows.map(({ row, line }) => ({
-      ...{ row, position: streamPosition(row), json: Buffer.from(line) },
-    }));
+    return rows.map(({ row, line }) => {
+      return { row, position: streamPosition(row), json: Buffer.from(line) };
+    });
   }
 }

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { splitCommand } from "../src/policies/command-parts.ts";
+import { splitCommand } from "../src/policies/shell/command-parts.ts";
 import { StepBudget } from "../src/policies/step-budget.ts";
 import { startService } from "./contestants.ts";
 import { table } from "./report.ts";

@@ -1,5 +1,5 @@
 /** The rules of a document, taken apart to be compared with many commands. */
-import { type Form, splitAtSpace } from "./command-form.ts";
+import { type Form, splitAtSpace } from "./shell/command-form.ts";
 import { type FactField, GLOB_FIELDS, globFields } from "./glob-fields.ts";
 import { type Glob, globOf, matchesGlob } from "./glob.ts";
 import type { Command, CommandPattern, PolicyDocument, Rule, RuleMatch } from "./rules.ts";

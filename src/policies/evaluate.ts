@@ -5,8 +5,8 @@
  * allowed if all of them are allowed.
  */
 import type { Decision } from "../core/decision.ts";
-import { type Form, WrittenForm } from "./command-form.ts";
-import { splitCommand } from "./command-parts.ts";
+import { type Form, WrittenForm } from "./shell/command-form.ts";
+import { splitCommand } from "./shell/command-parts.ts";
 import {
   appliesBeside,
   type Condition,
@@ -18,7 +18,7 @@ import {
 } from "./conditions.ts";
 import type { Command, PolicyDocument, Rule } from "./rules.ts";
 import type { Effect } from "./schema.ts";
-import { assignmentIn } from "./shell-command.ts";
+import { assignmentIn } from "./shell/command.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 import { trimmed } from "./trimmed.ts";
 

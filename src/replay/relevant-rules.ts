@@ -3,8 +3,8 @@
  * none or a few of a document's rules, so most of the events of a fleet differ only in facts that no rule looks at. And
  * commands whose comparisons have the same results are decided alike: one pod is deleted like another.
  */
-import { type Form, splitAtSpace, WrittenForm } from "../policies/command-form.ts";
-import { splitCommand } from "../policies/command-parts.ts";
+import { type Form, splitAtSpace, WrittenForm } from "../policies/shell/command-form.ts";
+import { splitCommand } from "../policies/shell/command-parts.ts";
 import type { ReportedCommand } from "../policies/reported-command.ts";
 import type { CommandPattern, Rule } from "../policies/rules.ts";
 import { type Glob, globOf, matchesGlob } from "../policies/glob.ts";

@@ -151,6 +151,15 @@ test("no files import each other in a circle", () => {
   assert.deepEqual(inCircles(edges), []);
 });
 
+test("the splitting of shell texts knows nothing of policies but the budget of its steps", () => {
+  const own = imports.filter(({ from }) => from.startsWith("policies/shell/"));
+  const beyond = own.map(({ from, target }) => posix.join(posix.dirname(from), target));
+  assert.deepEqual(
+    [...new Set(beyond)].filter((file) => !/^(?:core|policies\/shell)\//.test(file)).toSorted(),
+    ["policies/stack-traces.ts", "policies/step-budget.ts"],
+  );
+});
+
 test("every file of the source belongs to a layer of the map", () => {
   const layers = new Set(filesBelow("src").map((path) => layerOf(path.replace("src/", ""))));
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { PROGRAM_RULES } from "../../../src/audit/redaction/programs.ts";
 import { redactText } from "../../../src/audit/redaction/redact.ts";
 import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
-import { HARMLESS } from "../../policies/command-lines.ts";
+import { HARMLESS } from "../../policies/shell/command-lines.ts";
 import { LOOK_ALIKES, SECRETS } from "./corpus.ts";
 
 const single = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

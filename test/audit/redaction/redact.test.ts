@@ -4,7 +4,7 @@ import { ownRules } from "../../../src/audit/redaction/own-rules.ts";
 import { redactEvent, Redactor, redactText } from "../../../src/audit/redaction/redact.ts";
 import { PROGRAM_RULES } from "../../../src/audit/redaction/programs.ts";
 import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
-import { HARMLESS } from "../../policies/command-lines.ts";
+import { HARMLESS } from "../../policies/shell/command-lines.ts";
 import { partsOf } from "../../support/parts-of.ts";
 
 for (const { id, keywords } of REDACTION_RULES) {

@@ -1,5 +1,5 @@
 /** Reads the arguments of programs that run another command. Only known options are read. */
-import { assignmentIn, beginsPlainly, isUncertain, type Word } from "./shell-command.ts";
+import { assignmentIn, beginsPlainly, isUncertain, type Word } from "./command.ts";
 
 interface Certainty {
   /** Whether the program may run something else, for example because of an unknown option or an expanded variable. */

@@ -1,5 +1,5 @@
 /** Reads the arguments of programs that run a command or a shell as another user. */
-import { isUncertain, plainWord, type Word } from "./shell-command.ts";
+import { isUncertain, plainWord, type Word } from "./command.ts";
 import {
   type Arguments,
   commandAfter,

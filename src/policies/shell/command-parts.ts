@@ -2,7 +2,9 @@
  * Splits a command text into the commands that it runs, in the forms that rules compare. Denying rules also get forms
  * that only might be run; allowing rules do not.
  */
-import { withoutStackTraces } from "./stack-traces.ts";
+import { withoutStackTraces } from "../stack-traces.ts";
+import type { StepBudget } from "../step-budget.ts";
+import { examineBuiltin } from "./builtins.ts";
 import {
   ExpandedForm,
   expandedWords,
@@ -12,8 +14,6 @@ import {
   UnquotedForm,
   WrittenForm,
 } from "./command-form.ts";
-import { isHarmlessAssignment } from "./harmless-variables.ts";
-import { examineBuiltin } from "./shell-builtins.ts";
 import {
   assignmentIn,
   givenWord,
@@ -22,10 +22,10 @@ import {
   type SimpleCommand,
   Unsplittable,
   type Word,
-} from "./shell-command.ts";
-import { ShellDoubts } from "./shell-doubts.ts";
-import { scanShell } from "./shell-scanner.ts";
-import type { StepBudget } from "./step-budget.ts";
+} from "./command.ts";
+import { ShellDoubts } from "./doubts.ts";
+import { isHarmlessAssignment } from "./harmless-variables.ts";
+import { scanShell } from "./scanner.ts";
 import type { Inner } from "./wrapper-arguments.ts";
 import { WRAPPERS } from "./wrappers.ts";
 

@@ -9,9 +9,9 @@ import {
   type Found,
   Unsplittable,
   type Word,
-} from "./shell-command.ts";
-import { ARITHMETIC, type ShellDoubts } from "./shell-doubts.ts";
-import { type Redirections, RedirectionReader } from "./shell-redirections.ts";
+} from "./command.ts";
+import { ARITHMETIC, type ShellDoubts } from "./doubts.ts";
+import { type Redirections, RedirectionReader } from "./redirections.ts";
 
 const END = "the end";
 const NONE: readonly never[] = [];

@@ -1,5 +1,5 @@
 /** The variables that a text may set without changing which programs a command runs. */
-import { assignmentIn, type Word } from "./shell-command.ts";
+import { assignmentIn, type Word } from "./command.ts";
 
 /** Variables of programs that choose output, places and modes, but no program, code or settings file. */
 const KNOWN = new Set([

@@ -1,5 +1,5 @@
 /** The command that `signalbox guard exec` decides and runs, in each form in which the guard can be started. */
-import { isUncertain, plainWord, type Word } from "./shell-command.ts";
+import { isUncertain, plainWord, type Word } from "./command.ts";
 import { type Inner, innersAt } from "./wrapper-arguments.ts";
 
 /** Programs that start the one that an argument names. */

@@ -6,8 +6,8 @@ import {
   Unsplittable,
   type Word,
   WordBuilder,
-} from "./shell-command.ts";
-import { WordReader } from "./shell-words.ts";
+} from "./command.ts";
+import { WordReader } from "./words.ts";
 
 const REDIRECTION = /<<<|<<-|<<|<&|<>|<|&>>|&>|>>|>&|>\||>/y;
 const FILE_NUMBER = /\d+(?=[<>])/y;

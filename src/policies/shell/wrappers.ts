@@ -2,6 +2,8 @@
  * Programs that run another command, given as arguments or as a text. Only known options are read: with any other one it
  * is unclear which of the words is the command.
  */
+import { isSetting } from "./builtins.ts";
+import { isPattern, isUncertain, type Word } from "./command.ts";
 import { envCommand } from "./env-wrapper.ts";
 import {
   fileCommand,
@@ -10,8 +12,6 @@ import {
   STARTERS,
   startedCommand,
 } from "./guarded-command.ts";
-import { isSetting } from "./shell-builtins.ts";
-import { isPattern, isUncertain, type Word } from "./shell-command.ts";
 import { chrootCommand, doasCommand, suCommand, sudoCommand } from "./user-wrappers.ts";
 import {
   again,

@@ -1,5 +1,5 @@
 /** The parts of a shell text: simple commands, and their words. */
-import { quotedWord } from "../core/quoted-word.ts";
+import { quotedWord } from "../../core/quoted-word.ts";
 
 /** A word of a command. */
 export interface Word {

@@ -1,10 +1,10 @@
 /* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandText } from "../../src/core/quoted-word.ts";
-import { evaluate } from "../../src/policies/evaluate.ts";
-import type { Command, PolicyDocument, Rule } from "../../src/policies/rules.ts";
-import { StepBudget, TooMuchWork } from "../../src/policies/step-budget.ts";
+import { commandText } from "../../../src/core/quoted-word.ts";
+import { evaluate } from "../../../src/policies/evaluate.ts";
+import type { Command, PolicyDocument, Rule } from "../../../src/policies/rules.ts";
+import { StepBudget, TooMuchWork } from "../../../src/policies/step-budget.ts";
 import { EVASIONS, HARMLESS } from "./command-lines.ts";
 import { DOUBTFUL } from "./doubtful-lines.ts";
 

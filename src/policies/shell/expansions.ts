@@ -1,7 +1,7 @@
 /** Reads the quotes and expansions of a shell text, and the substitutions that contain commands of their own. */
 import { decodeAnsiC, endOfAnsiC } from "./ansi-c-quotes.ts";
-import { type Found, Unsplittable, WordBuilder } from "./shell-command.ts";
-import { ARITHMETIC, type ShellDoubts } from "./shell-doubts.ts";
+import { type Found, Unsplittable, WordBuilder } from "./command.ts";
+import { ARITHMETIC, type ShellDoubts } from "./doubts.ts";
 
 /** The deepest nesting of groups and substitutions. */
 export const MAX_SHELL_DEPTH = 32;

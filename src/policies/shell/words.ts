@@ -1,6 +1,6 @@
 /** Reads the words of a shell text. */
-import { assignmentIn, plainWord, Unsplittable, type Word, WordBuilder } from "./shell-command.ts";
-import { ExpansionReader } from "./shell-expansions.ts";
+import { assignmentIn, plainWord, Unsplittable, type Word, WordBuilder } from "./command.ts";
+import { ExpansionReader } from "./expansions.ts";
 
 // Classes of characters; the end of the text is ordinary.
 const ORDINARY = 0;

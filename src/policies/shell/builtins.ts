@@ -2,8 +2,8 @@
  * Examines the builtins of Bash that evaluate their arguments once more, set variables, or change how the shell reads its
  * text. An argument that is not known to be harmless raises a doubt.
  */
-import { beginsPlainly, isPattern, isUncertain, type Word } from "./shell-command.ts";
-import type { ShellDoubts } from "./shell-doubts.ts";
+import { beginsPlainly, isPattern, isUncertain, type Word } from "./command.ts";
+import type { ShellDoubts } from "./doubts.ts";
 
 const NAME = /^[A-Za-z_]\w*$/;
 const DECLARATION = /^[A-Za-z_]\w*(?:\+?=|$)/;

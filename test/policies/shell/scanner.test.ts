@@ -5,12 +5,12 @@ import { createRequire } from "node:module";
 import { before, test } from "node:test";
 import fc from "fast-check";
 import type * as TreeSitter from "@vscode/tree-sitter-wasm";
-import type { Form } from "../../src/policies/command-form.ts";
-import { splitCommand } from "../../src/policies/command-parts.ts";
-import { type SimpleCommand, Unsplittable } from "../../src/policies/shell-command.ts";
-import { ShellDoubts } from "../../src/policies/shell-doubts.ts";
-import { scanShell } from "../../src/policies/shell-scanner.ts";
-import { StepBudget, TooMuchWork } from "../../src/policies/step-budget.ts";
+import type { Form } from "../../../src/policies/shell/command-form.ts";
+import { splitCommand } from "../../../src/policies/shell/command-parts.ts";
+import { type SimpleCommand, Unsplittable } from "../../../src/policies/shell/command.ts";
+import { ShellDoubts } from "../../../src/policies/shell/doubts.ts";
+import { scanShell } from "../../../src/policies/shell/scanner.ts";
+import { StepBudget, TooMuchWork } from "../../../src/policies/step-budget.ts";
 import { EVASIONS, HARMLESS } from "./command-lines.ts";
 
 const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@
  * The forms of a command that rules compare. A long text has very many forms, and most rules compare only the first
  * words of a command. So lists of words and texts are made when a rule first needs them.
  */
-import { plainWord, type Word } from "./shell-command.ts";
+import { plainWord, type Word } from "./command.ts";
 
 /** One way to write a command. */
 export interface Form {

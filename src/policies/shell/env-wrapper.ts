@@ -1,6 +1,6 @@
 /** Reads the arguments of `env`: options, assignments, and a text that it splits itself. */
+import { plainWord, type Word } from "./command.ts";
 import { isHarmlessName } from "./harmless-variables.ts";
-import { plainWord, type Word } from "./shell-command.ts";
 import {
   type Arguments,
   commandAfter,

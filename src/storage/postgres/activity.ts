@@ -16,7 +16,10 @@ const REMOVED_AT_ONCE = 10_000;
 
 const MOST_APPENDED_AT_ONCE = 200;
 
-/** After writing this part of the allowed bytes, a server checks whether entries must be removed. */
+/**
+ * After writing this part of the allowed bytes, a server checks whether entries must be removed, and at its first entry:
+ * servers that are often restarted would never write so much.
+ */
 const TRIMMED_PART = 1 / 64;
 
 interface Row {
@@ -71,8 +74,9 @@ export class ActivityWriter {
   ): Promise<void> {
     const lines = await insertEntries(transaction, organization, entries);
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-    const written = (this.#written.get(organization) ?? 0) + bytes;
-    const isDue = written >= this.#maxBytes * TRIMMED_PART;
+    const due = this.#maxBytes * TRIMMED_PART;
+    const written = (this.#written.get(organization) ?? due) + bytes;
+    const isDue = written >= due;
     this.#written.set(organization, isDue ? 0 : written);
     // After a failure the next check comes when the count, which begins anew, is due again.
     if (isDue) this.#trimming = this.#trimming.then(() => this.trim(organization)).catch(() => {});

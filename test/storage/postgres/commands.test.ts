@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { activityOver, ActivityWriter } from "../../../src/storage/postgres/activity.ts";
+import type { Database } from "../../../src/storage/postgres/database.ts";
 import { plainSession } from "../../../src/storage/postgres/session.ts";
 import { entryOf, idsOf } from "../../activity/store-suite.ts";
 import { run } from "../../support/command-line.ts";
@@ -35,23 +36,37 @@ test(
   },
 );
 
+const sizeOf = async (database: Database): Promise<number> => {
+  const text = "SELECT sum(octet_length(entry) + 1) AS bytes FROM activity";
+  return (await database.query<{ bytes: number }>(text))[0]?.bytes ?? 0;
+};
+
 test("the newest entries of the activity log are kept, within its bytes", { skip }, async (t) => {
   const database = await openDatabase(await createDatabase(), 2);
   t.after(() => database.close());
-  const bytesOf = async (): Promise<number> => {
-    const [row] = await database.query<{ bytes: number }>(
-      "SELECT sum(octet_length(entry) + 1) AS bytes FROM activity",
-    );
-    return row?.bytes ?? 0;
-  };
   const writer = new ActivityWriter(database, 2_000);
   const activity = activityOver(database, plainSession(database), writer);
   for (let n = 1; n <= 20; n++) {
     await activity.append("default", entryOf(n));
     await writer.close();
-    assert.ok((await bytesOf()) <= 2_500); // the last entry may not be seen yet
+    assert.ok((await sizeOf(database)) <= 2_500); // the last entry may not be seen yet
   }
   const [ids, total] = await idsOf(activity);
   assert.ok(total > 3 && total < 20);
   assert.ok(ids.startsWith("e20 e19 e18"));
+});
+
+test("a server looks at the size of the activity log with its first entry", { skip }, async (t) => {
+  const database = await openDatabase(await createDatabase(), 2);
+  t.after(() => database.close());
+  const append = async (maxBytes: number, n: number): Promise<void> => {
+    const writer = new ActivityWriter(database, maxBytes);
+    await activityOver(database, plainSession(database), writer).append("default", entryOf(n));
+    await writer.close();
+  };
+  for (let n = 1; n <= 200; n++) await append(Infinity, n);
+  const limit = Math.floor((await sizeOf(database)) / 2);
+  await append(limit, 201); // as after a restart with a smaller limit
+  const after = await sizeOf(database);
+  assert.ok(after < limit * 1.1, `${after} bytes are left, of at most ${limit}`); // the last entry may not be seen yet
 });

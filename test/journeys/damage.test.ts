@@ -314,3 +314,18 @@ test("unfinished files are removed at start, and no others", async () => {
   );
   assert.deepEqual(left.sort(), ["organizations/default/notes.txt"]);
 });
+
+test("an event with a number for a text is reported as damage, and the audit page shows the others", async () => {
+  const dataDir = await mkdtemp(join(folder, "case-"));
+  await cp(whole, dataDir, { recursive: true });
+  const path = pathOf(dataDir, "audit/000000000001.jsonl");
+  const text = await readFile(path, "utf8");
+  await writeFile(path, text.replace('"command":"echo b"', '"command":5'));
+  await served(dataDir, async (url) => {
+    assert.deepEqual((await readAll(url)).slice(0, 2), ["degraded", "ac"]);
+    const page = await fetch(`${url}/portal/audit`);
+    assert.equal(page.status, 200);
+    assert.match(await page.text(), /echo a/);
+  });
+  assert.ok((await readFile(`${path}.damaged`, "utf8")).includes('\\"command\\":5'));
+});

@@ -5,6 +5,7 @@
  * cannot occur inside one. The answer to a batch consists of the same bytes that were written.
  */
 import { isAscii, isUtf8 } from "node:buffer";
+import { EVENT_FIELDS } from "../../../../audit/event-fields.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
 import { canonicalTimestamp, parseTimestamp } from "../../../../core/time.ts";
@@ -123,10 +124,19 @@ export function arrivalOf(line: Buffer, organization: string): number | undefine
   return parseTimestamp(readLine(line, organization)?.ingested_at ?? "");
 }
 
+/** The fields of an event with the type of their values. */
+const TYPES = EVENT_FIELDS.map(({ name, type }) => ({ name, type: typeOf(type) }));
+
+function typeOf(type: (typeof EVENT_FIELDS)[number]["type"]): "boolean" | "number" | "string" {
+  if (type === "boolean") return "boolean";
+  return type === "milliseconds" ? "number" : "string";
+}
+
 /**
  * Parses a line.
  *
- * @returns `undefined` if it is not an event of that organization, but damaged or misplaced
+ * @returns `undefined` if it is not an event of that organization, but damaged or misplaced. So is a line in which a
+ *   program or a hand wrote a value of another type: all readers rely on the types
  */
 export function readLine(line: Buffer, organization: string): AuditEvent | undefined {
   const isPlain = isAscii(line);
@@ -139,17 +149,32 @@ export function readLine(line: Buffer, organization: string): AuditEvent | undef
   }
   if (!isObject(value) || value["organization_id"] !== organization) return undefined;
   if (typeof value["id"] !== "string" || typeof value["timestamp"] !== "string") return undefined;
+  for (const { name, type } of TYPES) {
+    const given = value[name];
+    if (given !== undefined && typeof given !== type) return undefined;
+  }
   return timeOf(value["timestamp"]) === undefined ? undefined : (value as AuditEvent);
 }
 
 const PLAIN = String.raw`[^"\\\x00-\x1f]*`;
 const TEXT = String.raw`"${PLAIN}(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})${PLAIN})*"`;
 const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?`;
-const KEY = String.raw`"(?!(?:id|organization_id|timestamp)")[a-z_]+"`;
-/** A JSON object as events are written: first the fields that `readLine` looks at, each once, and no value within another. */
+const keyOf = (names: readonly string[]): string => `"(?:${names.join("|")})":`;
+const namesOf = (wanted: string): readonly string[] =>
+  TYPES.flatMap(({ name, type }) => (type === wanted && !FIRST_NAMES.includes(name) ? [name] : []));
+const FIRST_NAMES: readonly string[] = ["id", "organization_id", "timestamp"];
+/** A member of an event that another version may have written. */
+const OTHER = `(?!${keyOf(TYPES.map(({ name }) => name))})"[a-z_]+":(?:${TEXT}|${NUMBER}|true|false|null)`;
+const MEMBER = [
+  `${keyOf(namesOf("string"))}${TEXT}`,
+  `${keyOf(namesOf("boolean"))}(?:true|false)`,
+  `${keyOf(namesOf("number"))}${NUMBER}`,
+  OTHER,
+].join("|");
+/** A JSON object as events are written: first the fields that tell whose event it is, each once, and no value within another. */
 const WRITTEN = new RegExp(
   String.raw`^\{"id":"${PLAIN}","organization_id":"(${PLAIN})","timestamp":"(${PLAIN})"` +
-    String.raw`(?:,${KEY}:(?:${TEXT}|${NUMBER}|true|false|null))*\}$`,
+    String.raw`(?:,(?:${MEMBER}))*\}$`,
 );
 
 /** The longest line for `WRITTEN`: each escape in a line takes room on the stack of the expression. */

@@ -80,6 +80,9 @@ test("a line is recognised as an event exactly if it can be read as one", () => 
       ',"id":"b"',
       ',"organization_id":"other"',
       ',"timestamp":1',
+      ',"executor":5',
+      ',"ai":"yes"',
+      ',"duration_ms":null',
       ',"message":{}',
       ',"n":-1.5e3',
       ',"n":01',
@@ -114,3 +117,24 @@ test("a line of many escapes is recognised as an event", () => {
   );
   assert.ok(isEventLine(line, "own"));
 });
+
+for (const edited of [
+  { executor: 5 },
+  { command: null },
+  { reason: ["x"] },
+  { consumer: true },
+  { ingested_at: 0 },
+  { ai: "yes" },
+  { duration_ms: "10" },
+  { reported_by: {} },
+]) {
+  test(`a line with ${JSON.stringify(edited)} is damaged, since readers rely on the types`, () => {
+    const event = { ...auditEventOf({}), organization_id: "own" };
+    const line = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+    for (const whole of [event, { ...event, of_tomorrow: null }]) {
+      assert.ok(isEventLine(line(whole), "own"));
+      assert.equal(isEventLine(line({ ...whole, ...edited }), "own"), false);
+      assert.equal(readLine(line({ ...whole, ...edited }), "own"), undefined);
+    }
+  });
+}

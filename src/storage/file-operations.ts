@@ -78,7 +78,9 @@ export const systemFiles: FileOperations = {
       const found = await file.stat();
       if (!found.isFile() && !found.isDirectory()) throw new Error(`"${path}" is ${kindOf(found)}`);
       if (found.size > MAX_READ_BYTES) throw new Error(`"${path}" has more than 2 GiB`);
-      return await file.readFile();
+      return await file.readFile().catch((error: unknown) => {
+        throw Object.assign(error as Error, { path }); // an error of an open file names no place
+      });
     } finally {
       await file.close();
     }

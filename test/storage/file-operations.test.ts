@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
+import { describeDiskFault } from "../../src/storage/disk-fault.ts";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 
 async function newRoot(t: TestContext): Promise<string> {
@@ -46,3 +47,10 @@ test(
     });
   },
 );
+
+test("a directory at the path of a file is refused by its name and the way out", async (t) => {
+  const root = await newRoot(t);
+  const error = await systemFiles.readFile(root).catch((thrown: unknown) => thrown);
+  const said = `"${root}" is a directory where a file is expected (EISDIR): move it away`;
+  assert.equal(describeDiskFault(error), said);
+});

@@ -71,11 +71,18 @@ function refuseClashes({ files }: Manifest): void {
 /** The names of our files have no other characters, and so cannot lead out of the directory. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
+/**
+ * Files that no backup contains: the lock and the sockets of a server, which a start would take for those of another one,
+ * the private key of the logs, the marks of unfinished work, and indexes, which are built from the logs.
+ */
+const NEVER = /^(?:lock(?:\..*)?|socket|log-key|move\.json|manifest\.json)$|\.(?:tmp|idx)$/;
+
 function fileOf(value: unknown): ManifestFile {
   const { path, bytes, sha256 } = isObject(value) ? value : {};
   const isPath = typeof path === "string" && path.split("/").every((name) => NAME.test(name));
   if (!isPath || !Number.isSafeInteger(bytes) || typeof sha256 !== "string") {
     throw new Error("it names a file in an invalid way");
   }
+  if (NEVER.test(path)) throw new Error(`it names ${path}, which is in no backup`);
   return { path, bytes: bytes as number, sha256 };
 }

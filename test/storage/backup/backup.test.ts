@@ -193,6 +193,38 @@ for (const [what, pathOf, said] of [
   });
 }
 
+for (const path of [
+  "lock",
+  "lock.0123456789abcdef.socket",
+  "socket",
+  "log-key",
+  "move.json",
+  MANIFEST,
+  "organizations/default/audit/000000000001.idx",
+  "organizations/default/users.json.1-1.tmp",
+]) {
+  test(`a manifest that names ${path}, which is in no backup, is refused`, async () => {
+    const files = await disk();
+    await backUp(files, "/backups");
+    const manifest = readManifest(await files.readFile(`/backups/${MANIFEST}`));
+    const [first] = manifest.files;
+    assert.ok(first);
+    const changed = { ...manifest, files: [...manifest.files, { ...first, path }] };
+    await replaceFile(files, `/backups/${MANIFEST}`, Buffer.from(manifestText(changed)));
+    await assert.rejects(restoreBackup(files, "/backups", "/restored"), {
+      message: `The backup is damaged: /backups/${MANIFEST}: it names ${path}, which is in no backup`,
+    });
+    assert.deepEqual((await files.readDirectory("/")).sort(), ["backups", "data"]);
+  });
+}
+
+test("a backup may have an organization or a policy version with such a name", () => {
+  const named = ["organizations/lock/organization.json", "organizations/socket/policies/lock.json"];
+  const files = named.map((path) => ({ path, bytes: 0, sha256: "" }));
+  const text = manifestText({ created_at: "", version: "0", files });
+  assert.equal(readManifest(Buffer.from(text)).files.length, 2);
+});
+
 for (const code of ["EBUSY", "EXDEV"]) {
   test(`a directory that cannot be replaced (${code}), such as a mount point, is reported with the way out`, async () => {
     const files = await disk();

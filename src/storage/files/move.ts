@@ -10,6 +10,7 @@ import type { Layout } from "../layout.ts";
 import { readSnapshot, replaceFile, syncDirectory, writeSnapshot } from "../snapshot.ts";
 import type { FileActivity } from "./activity.ts";
 import type { FileAuditStore } from "./audit.ts";
+import { foreignLine } from "./audit/write/lines.ts";
 import { readLogKey } from "./proof/log-key.ts";
 
 /** The stores that accept records unchanged. */
@@ -97,6 +98,12 @@ async function* linesOf(
   let portion: Buffer[] = [];
   let bytes = 0;
   for await (const arrived of tail.arrivals(signal)) {
+    // A line that was edited to the same length after its segment was sealed still has its row.
+    const fault = foreignLine(
+      arrived.map(({ json }) => json),
+      organization,
+    );
+    if (fault !== undefined) throw fault;
     for (const { json } of arrived) {
       portion.push(json);
       bytes += json.length;

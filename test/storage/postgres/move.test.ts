@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { appendFile, cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -327,6 +327,30 @@ test("a directory without events can be moved", { skip }, async (t) => {
   assert.equal(moved.code, 0, moved.error);
   assert.equal((await run(["verify", "--database", url])).code, 0);
 });
+
+for (const [what, edited, code, said] of [
+  ["with another length", '"executor":5', 0, /^1 damaged lines of the source are not moved/m],
+  [
+    "with the same length in a sealed segment",
+    '"executor":12345',
+    1,
+    /^signalbox move: "default": a stored event is not one of it, as one line of JSON: see/m,
+  ],
+] as const) {
+  test(`an event with a number for a text, ${what}, ends in a sentence`, { skip }, async (t) => {
+    const from = join(await newDirectory(t), "from");
+    const app = await startAt(t, from);
+    const post = (event: object) => app.post("/api/v1/audit", event);
+    await post({ id: "e1", executor: "ada", message: "x".repeat(70 << 10) });
+    await post({ id: "e2", executor: "bob" });
+    await app.close();
+    const path = join(from, "organizations/default/audit/000000000001.jsonl");
+    await writeFile(path, (await readFile(path, "utf8")).replace('"executor":"ada"', edited));
+    const moved = await run(["move", "--from", from, "--to", await createDatabase()]);
+    assert.equal(moved.code, code, moved.error);
+    assert.match(moved.error, said);
+  });
+}
 
 /** Refused moves: the fault, the places, and the message. */
 const REFUSED: readonly (readonly [string, () => Promise<readonly [string, string]>, RegExp])[] = [

@@ -22,7 +22,7 @@ import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.
 import type { PlacedLine } from "./write/known-events.ts";
 import type { RecentIds } from "./write/recent-ids.ts";
 import { InOrder } from "./write/in-order.ts";
-import { arrivalOf, firstLine, isEventLine, linesAsBytes, linesIn } from "./write/lines.ts";
+import { arrivalOf, firstLine, foreignLine, linesAsBytes, linesIn } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerFacets } from "./query/facets.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
@@ -127,10 +127,8 @@ export class AuditTrail implements TailSource {
 
   /** Stores events as these lines, all or none; see `FileAuditStore.appendLines`. */
   appendLines(lines: readonly Buffer[], stored: Stored): void {
-    if (lines.some((line) => line.includes("\n") || !isEventLine(line, this.organization))) {
-      const message = `"${this.organization}": a stored event is not one of it, as one line of JSON`;
-      return stored(new Error(`${message}: see "signalbox verify"`));
-    }
+    const fault = foreignLine(lines, this.organization);
+    if (fault !== undefined) return stored(fault);
     this.#log.append(linesAsBytes(lines), "sync", (error, _segment, offset, _length, bytes) =>
       this.#sequel.do(() => {
         for (const line of bytes && error === null ? linesIn(bytes) : []) {

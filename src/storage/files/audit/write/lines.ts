@@ -189,6 +189,14 @@ export function isEventLine(line: Buffer, organization: string): boolean {
   return owner === organization && canonicalTimestamp(timestamp) !== undefined;
 }
 
+/** The error for lines of which one is not a line with an event of an organization; `undefined` if all are. */
+export function foreignLine(lines: readonly Buffer[], organization: string): Error | undefined {
+  const isForeign = (line: Buffer) => line.includes("\n") || !isEventLine(line, organization);
+  if (!lines.some(isForeign)) return undefined;
+  const message = `"${organization}": a stored event is not one of it, as one line of JSON`;
+  return new Error(`${message}: see "signalbox verify"`);
+}
+
 const ID_FIRST = '{"id":"';
 
 /** The id in a line. Does not read the rest of the line if the id comes first and has no escapes. */

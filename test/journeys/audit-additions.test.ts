@@ -301,3 +301,22 @@ test("every word that is read as a path beside the events is refused as an id", 
     assert.deepEqual([refused.status, refused.body], [400, { error: `id: "${id}" is reserved` }]);
   }
 });
+
+test("a value that is too long to be listed takes no place among the most frequent ones", async (t) => {
+  const own = await start(t);
+  const providers = [
+    ...[..."aaa"].map(() => "x".repeat(257)),
+    ...[..."aaa"].map(() => "😀".repeat(129)),
+    ...[..."bb"].map(() => "\0".repeat(256)),
+    ...[..."bb"].map(() => "😀".repeat(128)),
+    "git",
+  ];
+  await own.post(AUDIT, { events: providers.map((provider) => ({ provider })) });
+  const { body } = await own.get(`${AUDIT}/facets?limit=3`);
+  type Listed = { field: string; values: { value: string; events: number }[] };
+  const found = (body.facets as Listed[]).find(({ field }) => field === "provider");
+  assert.deepEqual(
+    new Set(found?.values.map(({ value }) => value)),
+    new Set(["\0".repeat(256), "😀".repeat(128), "git"]),
+  );
+});

@@ -28,6 +28,9 @@ const COLUMNS = FACET_FIELDS.map(([facet, field]) => {
   // A text of 256 UTF-16 units may take six times as many characters in the form of the database.
   return { facet, text: `CASE WHEN length(${text}) <= ${6 * LONGEST_LISTED} THEN ${text} END` };
 });
+/** The length of a value in UTF-16 units: its form in the database has five characters for some of them (see `text.ts`). */
+const UNITS = String.raw`length(value) - 4 * (length(value) - length(replace(value, U&'\FDE0', '')))
+  + length(regexp_replace(value, '[\u0001-\uFFFF]', '', 'g'))`;
 const NAMES = COLUMNS.map(({ facet }) => `f_${facet}`);
 
 interface FacetRow {
@@ -62,7 +65,7 @@ export async function facetsOf(
          FROM found GROUP BY GROUPING SETS ((), ${NAMES.map((name) => `(${name})`).join(", ")})
      ), ranked AS (
        SELECT *, row_number() OVER (PARTITION BY facet ORDER BY events DESC, value) AS place
-         FROM sums WHERE facet = '' OR value <> '')
+         FROM sums WHERE facet = '' OR (value <> '' AND ${UNITS} <= ${LONGEST_LISTED}))
      SELECT facet, value, events, ranked.seq,
             (SELECT line FROM audit_events e
               WHERE facet = 'reason' AND e.organization_id = $1 AND e.seq = ranked.seq${among}

@@ -39,11 +39,16 @@ export function listActivityFiles(parts: ActivityLogParts): Promise<number[]> {
   return listNumbers(parts.files, parts.layout.organization(parts.organization).activityLog);
 }
 
-/** Parses a line; `undefined` if it is not an entry of the organization. */
+/**
+ * Parses a line; `undefined` if it is not an entry of the organization. Bodies of requests may have null for an absent
+ * member; entries are written without it, and readers rely on that.
+ */
 export function parseEntry(line: Buffer, organization: string): ActivityEntry | undefined {
   try {
-    const entry = validate(activityEntry, JSON.parse(line.toString("utf8")));
-    return entry.organization_id === organization ? entry : undefined;
+    const value: unknown = JSON.parse(line.toString("utf8"));
+    const entry = validate(activityEntry, value);
+    const isWhole = Object.values(value as object).every((member) => member !== null);
+    return isWhole && entry.organization_id === organization ? entry : undefined;
   } catch {
     return undefined;
   }

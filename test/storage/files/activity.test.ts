@@ -176,6 +176,21 @@ test("a torn entry is cut off, a damaged one is left out, and both are reported"
   assert.match(lines[1] ?? "", /set aside damaged lines.*"lines":2/);
 });
 
+for (const name of ["address", "before", "after"]) {
+  test(`an entry with null for its ${name} is damaged, since readers expect none`, async () => {
+    const files = await newFiles();
+    await open(files).store.append("default", entryOf(1));
+    const again = files.restarted();
+    const { size } = await again.stat(activityLog);
+    const line = Buffer.from(`${JSON.stringify({ ...entryOf(2), [name]: null })}\n`);
+    await again.write(await again.open(activityLog, "r+"), line, size);
+    const { store, lines } = open(again);
+    for (const check of await store.checks(["default"])) await check.run();
+    assert.deepEqual(await idsOf(store), ["e1", 1]);
+    assert.ok(lines.some((line) => line.includes("set aside damaged lines")));
+  });
+}
+
 test("a log that cannot be opened refuses entries, and the next entry retries", async () => {
   const files = await newFiles();
   const { store } = open(files);

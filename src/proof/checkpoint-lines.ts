@@ -1,4 +1,5 @@
 /** Lines of a file of checkpoints, such as `checkpoints.jsonl`. */
+import { jsonOrUndefined } from "../core/json.ts";
 import { isObject } from "../core/validate.ts";
 
 /** The line of a checkpoint. */
@@ -8,7 +9,7 @@ export function noteLine(note: string): string {
 
 /** The note in a line. */
 export function readNote(line: string): string {
-  const value: unknown = JSON.parse(line);
+  const value = jsonOrUndefined(line);
   const note = isObject(value) ? value["note"] : undefined;
   if (typeof note !== "string") throw new Error("is not a record of a checkpoint");
   return note;

@@ -102,7 +102,12 @@ export class TreeFiles implements TreeStore<TreePosition> {
       const tail = await readExactly(this.#files, descriptor, start, end - start);
       return tail.toString("utf8").split("\n").at(-2);
     });
-    return line === undefined ? undefined : readNote(line);
+    if (line === undefined) return undefined;
+    try {
+      return readNote(line);
+    } catch (error) {
+      throw damaged(this.checkpoints, "its last line is not a checkpoint", error);
+    }
   }
 
   /** Appends signed checkpoints; half a line that a crash has left is overwritten. */

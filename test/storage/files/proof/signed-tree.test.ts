@@ -200,3 +200,15 @@ for (const [what, damage] of [
     assert.deepEqual((await readFile(fixture.checkpoints, "utf8")).split("\n").length, 2);
   });
 }
+
+test("checkpoints that end in another line are damaged: the error names the file and the way out", async () => {
+  const fixture = await Fixture.create();
+  const tree = new TreeFiles(systemFiles, fixture.layout, LOG);
+  await mkdir(tree.directory, { recursive: true });
+  for (const text of ["not ours\n", "[]\n", '{"note":1}\n']) {
+    await writeFile(tree.checkpoints, text);
+    const fault = "its last line is not a checkpoint";
+    const message = `${tree.checkpoints} is damaged (${fault}): restore it from a backup, or move it away`;
+    await assert.rejects(tree.lastNote(), { message });
+  }
+});

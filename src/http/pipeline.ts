@@ -8,8 +8,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { networkOf } from "../core/address.ts";
+import { areArriving } from "../core/arrivals.ts";
 import { FairShare, type Holding } from "../core/fair-share.ts";
-import { setImmediate } from "../core/timers.ts";
+import { setImmediate, systemStopwatch } from "../core/timers.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { hasTooManyHeaders } from "./request.ts";
 
@@ -24,6 +25,8 @@ export const MAX_WAITING_HEADERS = 1_000;
 export const MAX_WAITING_LENGTH = 256 * 1024;
 /** The waiting requests of all connections that begin in one turn of the event loop. */
 export const BEGIN_IN_A_TURN = 8;
+/** The milliseconds for which a turn of the event loop begins requests while connections arrive. */
+const SLICE_MS = 0.5;
 /** The size of the waiting requests of all connections together. */
 export const MAX_WAITING_SIZE = 16 << 20;
 /** The memory of a request without its headers and its body. */
@@ -80,7 +83,9 @@ export function inTurn(
       listener(request, response);
     };
     if (!before || before.writableFinished) {
-      return void (begunNow.has(socket) ? beginInTurn(begin) : begin());
+      if (begunNow.has(socket)) return beginInTurn(begin);
+      if (isTurnFull() && beginLater(request, begin)) return;
+      return begin();
     }
 
     const line = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
@@ -120,9 +125,14 @@ export function inTurn(
  * request of such a connection begins in the next turn. A client that waits for its answers sends one in a turn.
  */
 const begunNow = new Set<Duplex>();
+/** The moment at which the first of them began, by the stopwatch. */
+let turnBegan = 0;
 
 function noteBegun(socket: Duplex): void {
-  if (begunNow.size === 0) setImmediate(() => begunNow.clear());
+  if (begunNow.size === 0) {
+    turnBegan = systemStopwatch();
+    setImmediate(() => begunNow.clear());
+  }
   begunNow.add(socket);
 }
 
@@ -141,6 +151,42 @@ function beginDue(): void {
   const now = due.splice(0, BEGIN_IN_A_TURN);
   if (due.length > 0) setImmediate(beginDue);
   for (const begin of now) begin();
+}
+
+/** The requests that wait because their turn was full, in their order, and their size together. */
+const late: (() => void)[] = [];
+let sizeOfLate = 0;
+
+/**
+ * Whether a request has to wait for a later turn: connections arrive, and this turn has begun requests for long enough. Node
+ * accepts one connection in a turn: where 2,000 clients each sent a request after each answer, a turn began hundreds of
+ * them, and a new connection waited for over 30 s.
+ */
+function isTurnFull(): boolean {
+  if (late.length > 0) return true; // earlier requests come first
+  return areArriving() && begunNow.size > 0 && systemStopwatch() - turnBegan > SLICE_MS;
+}
+
+/** Begins a request in a later turn. Returns `false`, and begins none, where all that wait would be too large. */
+function beginLater(request: IncomingMessage, begin: () => void): boolean {
+  const size = REQUEST_BYTES + lengthOf(request) + readAheadOf(request);
+  if (sizeOfLate + size > MAX_WAITING_SIZE) return false;
+  sizeOfLate += size;
+  if (late.length === 0) setImmediate(beginLate);
+  late.push(() => {
+    sizeOfLate -= size;
+    begin();
+  });
+  return true;
+}
+
+function beginLate(): void {
+  const since = systemStopwatch();
+  let count = 0;
+  do late[count++]?.();
+  while (count < late.length && systemStopwatch() - since < SLICE_MS);
+  late.splice(0, count);
+  if (late.length > 0) setImmediate(beginLate);
 }
 
 /** The characters of a request's target and headers. Reading `headers` would make Node sort all of them. */

@@ -55,6 +55,7 @@ async function answerEach(
 }
 
 const GET = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
+const WORK = "GET /work HTTP/1.1\r\nHost: a\r\n\r\n";
 
 test("a pipelined request does not begin before the previous one is answered", async (t) => {
   const { asked, rows } = slowRows();
@@ -123,6 +124,26 @@ test("of requests that many connections sent ahead, a few begin in each turn of 
   for (const connection of connections) connection.send(first + ahead.repeat(2));
   await until(() => ++turn > 0 && begunIn.length === 2 * connections.length);
   for (const [i, at] of begunIn.entries()) assert.notEqual(at, begunIn[i + BEGIN_IN_A_TURN]);
+});
+
+test("clients that send request after request do not hold up connections that arrive", async (t) => {
+  const row = { ...common, method: "GET", path: "/work", replies: { 200: free } } as const;
+  const handle = () => {
+    const end = performance.now() + 0.5; // the length of a slice
+    while (performance.now() < end);
+    return {};
+  };
+  const { open, requests } = await serve(t, [route({ ...row, handle })]);
+  const busy = Array.from({ length: 60 }, () => open());
+  for (const { socket } of busy) socket.on("data", () => socket.write(WORK));
+  for (const connection of busy) connection.send(WORK);
+  await until(() => requests.length > 600);
+  const before = requests.length;
+  const arriving = Array.from({ length: 50 }, () => open());
+  for (const connection of arriving) connection.send(WORK);
+  await Promise.all(arriving.map((connection) => connection.next()));
+  const begun = requests.length - before;
+  assert.ok(begun < 600, `${begun} requests began before 50 connections were answered`);
 });
 
 test("a pipelined body that arrives after its headers is read in its turn", async (t) => {

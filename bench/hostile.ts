@@ -45,6 +45,7 @@ const MEASURES: readonly Measure[] = [
   { name: "unread", run: shares.unreadAnswers, events: 100_000 },
   { name: "streams", run: shares.manyStreams },
   { name: "connections", run: shares.stalledConnections, settings: shares.FEW_CONNECTIONS },
+  { name: "busy clients", run: shares.busyClients },
   { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },
   {
     name: "long events",

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Started } from "../processes.ts";
 import { latencies, requireStatuses, resident, WrongAnswer, type Finding } from "./finding.ts";
+import { askHealth } from "./health.ts";
 import { open, openUnread, timed } from "./wire.ts";
 
 const AUDIT = "/api/public/audit";
@@ -10,6 +11,7 @@ const MIB = 1 << 20;
 const ATTACKER = "127.0.0.2";
 const VICTIM = "127.0.0.3";
 const HELD_CONNECTIONS = 2_000;
+const BUSY_CLIENTS = 1_000;
 /** The settings of the server of `stalledConnections`. */
 export const FEW_CONNECTIONS = { MAX_CONNECTIONS: String(HELD_CONNECTIONS) };
 
@@ -178,6 +180,32 @@ export async function stalledConnections({ url, pid }: Started): Promise<readonl
   const what = `${HELD_CONNECTIONS} connections stalled by one client, the most there may be`;
   return [
     latencies(`/health for another client beside ${what}`, health, 0.99, 100),
+    resident(what, pid),
+  ];
+}
+
+/** Clients that each send a check of a policy after the answer to the one before; others connect meanwhile. */
+export async function busyClients({ url, pid }: Started): Promise<readonly Finding[]> {
+  const body = JSON.stringify({ yaml: `default: deny\n# ${"x".repeat(200)}` });
+  const check = [
+    "POST /api/public/policies/validate HTTP/1.1",
+    "Host: localhost",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    "",
+    body,
+  ].join("\r\n");
+  const ended = await askHealth(url);
+  const sockets = await Promise.all(
+    Array.from({ length: BUSY_CLIENTS }, () => open(url, check, ATTACKER)),
+  );
+  for (const socket of sockets) socket.on("data", () => socket.write(check));
+  await sleep(10_000);
+  const health = await ended();
+  for (const socket of sockets) socket.destroy();
+  const what = `${BUSY_CLIENTS} clients that send request after request`;
+  return [
+    latencies(`/health on new connections beside ${what}`, health, 0.99, 100),
     resident(what, pid),
   ];
 }

@@ -80,6 +80,28 @@ test("events do not wait for all that another organization has sent", async () =
   assert.equal(total, 12 * BATCH_EVENTS);
 });
 
+test("events do not wait for the transactions of another organization", async () => {
+  const { commit, groups, answer } = open();
+  const sent = Array.from({ length: 12 }, () => append(commit, "noisy", BATCH_EVENTS));
+  const groupsOf = async (count: number): Promise<typeof groups> => {
+    for (const end = Date.now() + 5_000; groups.length < count && Date.now() < end;)
+      await setImmediate();
+    return groups.slice(count - 1);
+  };
+  await groupsOf(2);
+  sent.push(append(commit, "quiet", 1));
+  assert.deepEqual(await groupsOf(3), [{ quiet: 1 }]);
+  // While that one is under way, others wait, and go on before those that would wait for a lock.
+  sent.push(append(commit, "other", 1), append(commit, "third", 1));
+  while (commit.figures.pending < 12 * BATCH_EVENTS + 3) await setImmediate();
+  await answer();
+  const [next] = await groupsOf(4);
+  assert.deepEqual([next?.["other"], next?.["third"], next?.["noisy"]], [1, 1, undefined]);
+  let isAnswered = false;
+  const all = Promise.all(sent).then(() => (isAnswered = true));
+  while (!isAnswered) await Promise.race([answer(), all]);
+});
+
 test("an organization whose events fill the room loses some of them to others, not those of others", async () => {
   const { commit, answer } = open();
   const refused: unknown[] = [];

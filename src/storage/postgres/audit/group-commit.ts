@@ -1,5 +1,5 @@
 /**
- * Stores events in groups: events that arrive while two transactions are under way go into the next one together.
+ * Stores events in groups: events that arrive while transactions are under way go into the next one together.
  * So thousands of requests share one round trip, one lock of the organization and one sync. Clients take turns,
  * so the events of one do not wait for all that another has sent.
  */
@@ -17,10 +17,9 @@ import type { Partitions } from "./partitions.ts";
 import { newEventsOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
+import { UnderWay } from "./under-way.ts";
 import { type Place, tooMany, WaitingEvents } from "./waiting-events.ts";
 
-/** Two transactions: while the database commits one, it already reads the next. */
-const MOST_UNDER_WAY = 2;
 /** The limits of one group. */
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
@@ -31,6 +30,7 @@ const PART_BYTES = 8 << 20;
 
 /** The events of one call. All of them are stored, or none. */
 interface Append {
+  readonly organization: string;
   readonly client: string;
   readonly events: readonly NewEvent[];
   readonly bytes: number;
@@ -61,10 +61,8 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #counts = { stored: 0, repeated: 0, failed: 0, pending: 0, pendingBytes: 0 };
   readonly #waiting = new WaitingEvents<Append>();
-  /** The keys of the named events that are under way. */
-  readonly #flying = new Set<string>();
   #appends = 0;
-  #underWay = 0;
+  readonly #underWay = new UnderWay();
   #isClosed = false;
   #idle = (): void => {};
 
@@ -124,7 +122,8 @@ export class GroupCommit {
       place.stored(error, json);
     };
     const client = JSON.stringify(place.party);
-    this.#waiting.add(place, { client, events, bytes, allowance, stored });
+    const organization = events[0]?.organization_id ?? "";
+    this.#waiting.add(place, { organization, client, events, bytes, allowance, stored });
     this.#send();
   }
 
@@ -135,32 +134,37 @@ export class GroupCommit {
   }
 
   #send(): void {
-    while (this.#underWay < MOST_UNDER_WAY && !this.#waiting.isEmpty) {
-      const group = this.#nextGroup();
-      if (group.length === 0) return;
-      const keys = group.flatMap(({ events }) => events.flatMap(({ key }) => key ?? []));
-      for (const key of keys) this.#flying.add(key);
-      this.#underWay++;
+    for (let group; (group = this.#nextGroup()).length > 0;) {
+      const end = this.#underWay.begin(group);
       void this.#store(group).then(() => {
-        this.#underWay--;
-        for (const key of keys) this.#flying.delete(key);
+        end();
         this.#send();
         if (this.#appends === 0) this.#idle();
       });
     }
   }
 
-  /**
-   * The next group. An event whose id is under way is not in it, since either transaction could commit first. A
-   * client has no more in the group once its next append does not fit, so its appends keep their order.
-   */
+  /** The next group that can begin; empty if there is none. */
   #nextGroup(): readonly Append[] {
+    for (const underWay of this.#waiting.isEmpty ? [] : this.#underWay.open) {
+      const group = this.#groupOf(underWay);
+      if (group.length > 0) return group;
+    }
+    return [];
+  }
+
+  /**
+   * A group of organizations with some number of transactions under way. An event whose id is under way is not in it, since
+   * either transaction could commit first. A client has no more in the group once its next append does not fit, so its
+   * appends keep their order.
+   */
+  #groupOf(underWay: number): readonly Append[] {
     const group: Append[] = [];
     const passed = new Set<string>();
     let [allEvents, allBytes] = [0, 0];
-    const fits = ({ client, events, bytes }: Append): boolean => {
-      if (passed.has(client)) return false;
-      const isUnderWay = events.some(({ key }) => key !== undefined && this.#flying.has(key));
+    const fits = ({ organization, client, events, bytes }: Append): boolean => {
+      if (passed.has(client) || this.#underWay.of(organization) !== underWay) return false;
+      const isUnderWay = events.some(({ key }) => this.#underWay.has(key));
       const isTooMuch = allEvents + events.length > GROUP_EVENTS || allBytes + bytes > GROUP_BYTES;
       if (isUnderWay || (isTooMuch && group.length > 0)) {
         passed.add(client);

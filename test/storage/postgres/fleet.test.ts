@@ -15,7 +15,10 @@ test("lists of one organization are read on two connections, beside those of oth
         organization: String(organization),
         end: () => {
           reading.splice(reading.indexOf(read), 1);
-          const listed = Array.from({ length: 1_200 }, (__, n) => ({ name: `${n}`, last_seen: n }));
+          const listed = Array.from({ length: 3 }, (__, n) => ({
+            names: `{${n}}`,
+            seen: `{${n}}`,
+          }));
           resolve(names === undefined ? listed : []);
         },
       };

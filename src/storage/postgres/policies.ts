@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { checkQuota } from "../../core/quota.ts";
-import { setNewest } from "../../core/set-newest.ts";
 import { freeVersion, publishedPolicy, requireBase } from "../../policies/draft.ts";
 import type { Policy } from "../../policies/schema.ts";
 import type { PolicyStore } from "../../policies/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Statements } from "./database.ts";
+import type { Head, KnownPolicies, PolicyReader } from "./known-policies.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 
@@ -24,37 +24,9 @@ interface Row {
   readonly activated_by: string | null;
 }
 
-/** The active version of an organization. */
-interface Head {
-  readonly organization: string;
-  readonly version: string;
-  readonly activated_at: string | null;
-}
-
 const COLUMNS = `v.version, v.name, v.description, v.updated_by, v.updated_at, v.sha256, v.bytes,
   v.version = o.active_version AS active, v.activated_at, v.activated_by`;
 const FROM = "FROM policy_versions v JOIN organizations o ON o.id = v.organization_id";
-
-/** The most active policies that are cached with their texts. */
-const KEPT_POLICIES = 256;
-
-/** Caches active policies, so that the same version is always the same object. */
-export class KnownPolicies {
-  readonly #policies = new Map<string, Policy>();
-
-  /** The cached policy; `undefined` if another version is active now. */
-  get(head: Head): Policy | undefined {
-    const known = this.#policies.get(head.organization);
-    const isSame =
-      known?.version === fromText(head.version) &&
-      known.activated_at === (head.activated_at ?? undefined);
-    return isSame ? known : undefined;
-  }
-
-  keep(policy: Policy): void {
-    setNewest(this.#policies, policy.organization_id, policy, KEPT_POLICIES);
-  }
-}
 
 /**
  * Keeps policy versions in the table `policy_versions`; the organization's row names the active one. So
@@ -70,6 +42,15 @@ export function policiesOver(session: Session, known: KnownPolicies): PolicyStor
     );
     return new Map(found.map((head) => [head.organization, head]));
   });
+  const reader: PolicyReader = {
+    bytes: ({ organization, version }) =>
+      numberFrom(
+        session,
+        "SELECT bytes AS n FROM policy_versions WHERE organization_id = $1 AND version = $2",
+        [organization, version],
+      ),
+    read: (organization) => readPolicy(session, organization),
+  };
   return {
     publish: (organization, draft, quota) =>
       session.change(async (transaction) => {
@@ -113,9 +94,9 @@ export function policiesOver(session: Session, known: KnownPolicies): PolicyStor
     async active(organization) {
       const head = await heads.get(organization);
       if (head === undefined || head.version === "") return undefined;
-      const policy = known.get(head) ?? (await readPolicy(session, organization));
-      if (policy) known.keep(policy);
-      return policy;
+      const policy = known.get(head);
+      // A unit of work sees its own changes, and holds a connection.
+      return policy ?? (session.isUnit ? reader.read(organization) : known.load(head, reader));
     },
 
     async activeVersion(organization) {

@@ -46,3 +46,31 @@ test("lists of one organization are read on two connections, beside those of oth
   }
   assert.equal(reads, 21 * 4); // the names, and three slices
 });
+
+test("a long page is read in slices, and a short one at once", async () => {
+  const asked: (readonly unknown[])[] = [];
+  const texts = { name: "a", hostname: null, os: null, version: null, policy_version: null };
+  const row = { ...texts, labels: null, last_seen: 0 };
+  const search = (text: string, values: readonly unknown[]): Promise<readonly object[]> => {
+    if (text.includes("count(*)")) return Promise.resolve([{ total: 3_000 }]);
+    asked.push(["search", ...values.slice(1)]);
+    const slices = [1, 2].map((n) => ({ names: `{${n}}`, seen: `{${n}}` }));
+    return Promise.resolve(text.includes("array_agg") ? slices : [row]);
+  };
+  const query = (_: string, [, names]: readonly unknown[]): Promise<readonly object[]> => {
+    asked.push(["slice", names]);
+    return Promise.resolve([row]);
+  };
+  const database = { query, search } as unknown as Database;
+  const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
+  const pageOf = (limit: number) => fleet.page("acme", { now: 0, active: "" }, limit, 7);
+  assert.equal((await pageOf(500)).runtimes.length, 1);
+  assert.deepEqual(asked.splice(0), [["search", 500, 7]]);
+  const { runtimes, total } = await pageOf(1_000);
+  assert.deepEqual([runtimes.length, total], [2, 3_000]);
+  assert.deepEqual(asked, [
+    ["search", 1_000, 7],
+    ["slice", "{1}"],
+    ["slice", "{2}"],
+  ]);
+});

@@ -124,7 +124,7 @@ export class GroupCommit {
     const client = JSON.stringify(place.party);
     const organization = events[0]?.organization_id ?? "";
     this.#waiting.add(place, { organization, client, events, bytes, allowance, stored });
-    this.#send();
+    if (this.#underWay.hasRoomFor(organization)) this.#send();
   }
 
   /** Refuses further events, and resolves when all accepted events are answered. */

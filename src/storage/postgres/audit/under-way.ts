@@ -26,6 +26,11 @@ export class UnderWay {
     return this.#transactions === MOST ? [0] : [0, 1];
   }
 
+  /** Whether events of an organization may begin at once. */
+  hasRoomFor(organization: string): boolean {
+    return this.open.includes(this.of(organization));
+  }
+
   /** The number of transactions under way with events of an organization. */
   of(organization: string): number {
     return this.#counts.get(organization) ?? 0;

@@ -87,7 +87,8 @@ export const SLOW_SECONDS = 3;
  */
 export class Turns {
   readonly #limits: TurnLimits;
-  readonly #refusal: string;
+  /** One for all: to make the stack trace of each would take as long as the rest of a refused request. */
+  readonly #refusal: Unavailable;
   readonly #line = new FairLine<Waiting>();
   readonly #shares = new FairShare<Waiting>();
   readonly #begun = new Set<Begun>();
@@ -100,7 +101,7 @@ export class Turns {
    */
   constructor(limits: TurnLimits, refusal = "Too many large answers are being made: try again") {
     this.#limits = limits;
-    this.#refusal = refusal;
+    this.#refusal = new Unavailable(refusal, RETRY_SECONDS);
   }
 
   /**
@@ -124,11 +125,11 @@ export class Turns {
     request.holding = this.#shares.hold(party, request);
     const isIn = this.#shares.makeRoom(request.holding, 1, this.#limits.waiting, (other) => {
       this.#line.remove(other);
-      other.refuse(new Unavailable(this.#refusal, RETRY_SECONDS));
+      other.refuse(this.#refusal);
     });
     if (!isIn) {
       request.holding.close();
-      throw new Unavailable(this.#refusal, RETRY_SECONDS);
+      throw this.#refusal;
     }
     request.holding.set(1);
     this.#line.add(request);

@@ -28,17 +28,24 @@ const resting = new RestingThreads(REST_MS);
  */
 export class JudgeThread {
   readonly #thread: Worker;
+  readonly #isLarge: boolean;
   readonly #asked: Asked[] = [];
   #failure: unknown;
 
-  /** Takes a thread that rests, or a new one. */
-  static take(): JudgeThread {
+  /**
+   * Takes a thread that rests, or a new one.
+   *
+   * @param isLarge whether the documents are large: they leave a large heap behind, so the thread does not rest after them
+   */
+  static take(isLarge: boolean): JudgeThread {
     const options = { resourceLimits: MEMORY_LIMITS };
-    return new JudgeThread(resting.take() ?? startThread("replay/judge-worker", options));
+    const thread = resting.take() ?? startThread("replay/judge-worker", options);
+    return new JudgeThread(thread, isLarge);
   }
 
-  private constructor(thread: Worker) {
+  private constructor(thread: Worker, isLarge: boolean) {
     this.#thread = thread;
+    this.#isLarge = isLarge;
     this.#thread.on("message", (answer: FromJudge) => this.#asked.shift()?.resolve(answer));
     this.#thread.on("error", (error: NodeJS.ErrnoException) => {
       const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
@@ -70,7 +77,7 @@ export class JudgeThread {
   close(): void {
     const isIdle = this.#failure === undefined && this.#asked.length === 0;
     this.#fail(new Error("The replay has ended"));
-    if (isIdle) resting.rest(this.#thread);
+    if (isIdle && !this.#isLarge) resting.rest(this.#thread);
     else void this.#thread.terminate();
   }
 

@@ -8,7 +8,7 @@ import { regularCheck, type Awaitable } from "../core/caller.ts";
 import { DAY_MS, type Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import { FIRST_MS, formatTimestamp } from "../core/time.ts";
-import type { Asker, Turns } from "../core/turns.ts";
+import { type Asker, Turns } from "../core/turns.ts";
 import { summaryOf } from "../policies/check.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
 import type { PolicyStore } from "../policies/store.ts";
@@ -22,6 +22,14 @@ import { EXAMPLES, RECORDED, type PolicyReplay } from "./schema.ts";
  * two of them leave the event loop its share of two processors.
  */
 export const REPLAYS = { atOnce: 2, atOnceOfOne: 1, waiting: 16 };
+
+/** The characters of the documents, together, beyond which a replay is large. */
+export const LARGE_LENGTH = 128 << 10;
+/**
+ * Large replays run one at a time in the process: the documents of each take up to 110 MiB. Those that wait have a turn of
+ * `REPLAYS` already.
+ */
+const large = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: Infinity });
 
 /** The most steps of one replay: some minutes of a thread. */
 export const MAX_STEPS = 40_000_000_000;
@@ -94,8 +102,10 @@ export async function beginReplay(
     await client.recheck?.();
     const candidate = await candidateOf(policies, organization, wanted);
     const base = await baseOf(policies, organization, wanted.base);
+    const isLarge = candidate.yaml.length + (base?.yaml.length ?? 0) > LARGE_LENGTH;
+    if (isLarge) ends.push(await large.wait(party, gone));
     gone.throwIfAborted(); // the turn has ended, and with it the right to a thread
-    const thread = JudgeThread.take();
+    const thread = JudgeThread.take(isLarge);
     ends.push(() => thread.close());
     const unfit = await thread.begin({
       candidate: candidate.yaml,

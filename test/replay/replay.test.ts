@@ -6,7 +6,13 @@ import { Unauthenticated } from "../../src/core/errors.ts";
 import { Turns } from "../../src/core/turns.ts";
 import type { Policy } from "../../src/policies/schema.ts";
 import { publishRoutes } from "../../src/replay/publish-routes.ts";
-import { beginReplay, type Replay, REPLAYS, type ReplayNeeds } from "../../src/replay/replay.ts";
+import {
+  beginReplay,
+  LARGE_LENGTH,
+  type Replay,
+  REPLAYS,
+  type ReplayNeeds,
+} from "../../src/replay/replay.ts";
 
 const OPEN = "schema: signalbox/policy/v1\ndefault: allow\nrules: []\n";
 
@@ -84,6 +90,24 @@ test("a replay whose credentials end while its last events are decided gives no 
   const replay = await beginReplay(needs, client, "default", { yaml: OPEN });
   const decided = (): void => void (now += 15_000);
   await assert.rejects(replay.run(decided), /no longer accepted/);
+});
+
+test("a replay of a long document waits for another one, and a short one does not", async () => {
+  const begun: string[] = [];
+  const begin = async (who: string, yaml: string): Promise<Replay> => {
+    const client = { party: [who], gone: new AbortController().signal, isAllowed: () => true };
+    const replay = await beginReplay(needsOf("ls", Date.now), client, "default", { yaml });
+    begun.push(who);
+    return replay;
+  };
+  const long = `${OPEN}# ${"x".repeat(LARGE_LENGTH)}\n`;
+  const first = await begin("first", long);
+  const second = begin("second", long);
+  (await begin("short", OPEN)).close();
+  assert.deepEqual(begun, ["first", "short"]);
+  first.close();
+  (await second).close();
+  assert.deepEqual(begun, ["first", "short", "second"]);
 });
 
 test("a version is not stored if the credentials ended while it was checked", async () => {

@@ -50,7 +50,7 @@ import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
 import { LISTED_VERSIONS } from "../../src/portal/pages/policies.ts";
 import * as policyText from "../../src/portal/pages/policy-text.ts";
 import { GENERATION } from "../../src/replay/recent-values.ts";
-import { MAX_STEPS as REPLAY_STEPS, REPLAYS } from "../../src/replay/replay.ts";
+import { LARGE_LENGTH, MAX_STEPS as REPLAY_STEPS, REPLAYS } from "../../src/replay/replay.ts";
 import { LONGEST_NAME, MOST_NAMES } from "../../src/replay/tally.ts";
 import { STAGES_LENGTH } from "../../src/rollouts/draft.ts";
 import { KEPT_LENGTH, KEPT_ROLLOUTS } from "../../src/rollouts/store.ts";
@@ -103,6 +103,7 @@ const said = [
   `| ${grouped(2 * GENERATION.keys)}, ${(2 * GENERATION.characters) / MIB} Mi characters |`,
   `characters of a name | ${grouped(MOST_NAMES)} each; ${LONGEST_NAME} |`,
   `that wait | ${REPLAYS.atOnce}; ${REPLAYS.atOnceOfOne}; ${REPLAYS.waiting}, shared |`,
+  `| replays of documents of more than ${LARGE_LENGTH / 1024} Ki characters together, at a time | 1 |`,
   `milliseconds to check | ${check.MAX_WAITING_INLINE}; ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
   `values in their lists and maps | ${grouped(MOST_ATTRIBUTES)} |`,
   `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,

@@ -204,7 +204,7 @@ export const auditRoutes = [
       "By the rules of ingest and those in the settings of the organization, also with `AUDIT_REDACTION=off`. Stores nothing.",
     tags: ["audit"],
     body: auditRedact,
-    report: true,
+    question: true,
     replies: { 200: auditRedaction },
     refuses: [400, 500, 503],
     handle({ organization, body, client }, { redaction, redactionTrials }: Needs) {

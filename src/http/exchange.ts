@@ -190,7 +190,7 @@ export class Exchange<Needs = unknown> implements WaitingClient {
       status: this.#sentStatus(error),
       requestId: this.requestId,
       organization: this.caller?.organization,
-      isChange: row !== undefined && row.method !== "GET" && !row.report,
+      isChange: row !== undefined && row.method !== "GET" && !row.report && !row.question,
       durationMs: stopwatch && startedAt !== undefined ? stopwatch() - startedAt : undefined,
       contentLength: request.headers["content-length"],
       bytesSent: this.bytesSent,

@@ -180,8 +180,12 @@ interface RowFields<M extends Method, Path extends string, A extends Access, Q, 
   readonly refuses?: readonly RefusedStatus[];
   /** Set if the answer is large or takes long to make. The request then waits for its turn. */
   readonly large?: LargeAnswer;
-  /** Set for reports of runtimes and for queries, which are not changes for the activity log. */
+  /**
+   * Set for reports of runtimes, which are not changes for the activity log. An unpaired surrogate in one becomes U+FFFD.
+   */
   readonly report?: true;
+  /** Set for a POST that only asks for something: it is not a change, either. */
+  readonly question?: true;
   /** Keeps the budget of large bodies until the response. Otherwise it is released when the handler waits. */
   readonly holdsBody?: true;
 }

@@ -179,7 +179,7 @@ export const policyRoutes = [
       "The status is 200 for any text. `valid` says whether the text can be published, and `problems` lists what prevents it.",
     tags,
     body: policyValidate,
-    report: true,
+    question: true,
     replies: { 200: policyValidation },
     refuses: [400, 500, 503],
     async handle({ actor, body, client }) {
@@ -198,7 +198,7 @@ export const policyRoutes = [
     description: "Only documents with `schema: signalbox/policy/v1` can decide.",
     tags,
     body: policySimulate,
-    report: true,
+    question: true,
     replies: { 200: policySimulation },
     refuses: [400, 404, 500, 503],
     handle({ organization, actor, body, client }, { policies }: Needs) {

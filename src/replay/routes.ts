@@ -27,7 +27,7 @@ export const replayRoutes = [
     tags: ["policies"],
     headers: { accept: string("The accepted media types.") },
     body: policyReplay,
-    report: true,
+    question: true,
     replies: { 200: [policyReplayReport, STREAM_TYPE] },
     replyHeaders: {
       "X-Accel-Buffering": "`no` with a stream: a proxy is not to hold events back.",

@@ -31,6 +31,19 @@ test("any value of a runtime's header selects the active version, other values o
   assert.equal((await app.get("/api/v1/policies?active=false")).body.active, "v1");
 });
 
+test("a text with half of a surrogate pair is refused by a check as by a publish", async (t) => {
+  const app = await start(t);
+  const body = { yaml: "a: \ud800x", command: "ls", text: "\ud800x", ids: ["1"], effect: "deny" };
+  const policies = ["", "/validate", "/simulate", "/replay", "/draft-rule"].map(
+    (p) => `/policies${p}`,
+  );
+  for (const path of [...policies, "/audit/redact"]) {
+    const answer = await app.post(`/api/v1${path}`, body);
+    assert.equal(answer.status, 400, path);
+    assert.match(answer.body.error, /unpaired surrogate/);
+  }
+});
+
 test("every GET is conditional", async (t) => {
   const app = await start(t);
   await app.post("/api/v1/policies", { yaml: "a: 1", version: "v1" });

@@ -36,7 +36,7 @@ export const draftRoutes = [
       "The draft is the active policy, or the given document, in which rules decide the commands of the events, each with a test. The document decides each command first: where a rule denies a command that is to be allowed, the draft makes an exception inside that rule. If the active policy cannot be extended, the draft is a new document.",
     tags: ["policies"],
     body: ruleDraftRequest,
-    report: true,
+    question: true,
     replies: { 200: ruleDraft },
     refuses: [400, 404, 409, 500, 503],
     async handle({ organization, actor, client, body }, { audit, policies, draftReads }: Needs) {

@@ -34,7 +34,7 @@ class GrowingField implements CodedField, LongField {
     this.#name = name;
   }
 
-  /** Adds the value of an event, which is the next row. In an edited log it may be of another type. */
+  /** Adds the value of an event, which is the next row. */
   add(event: AuditEvent, row: number): void {
     const value = event[this.#name];
     const code = typeof value === "string" ? this.dictionary.add(value) : 0;

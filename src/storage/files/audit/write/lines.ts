@@ -6,7 +6,7 @@
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { EVENT_FIELDS } from "../../../../audit/event-fields.ts";
-import type { AuditEvent } from "../../../../audit/schema.ts";
+import { auditEvent, type AuditEvent } from "../../../../audit/schema.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
 import { canonicalTimestamp, parseTimestamp } from "../../../../core/time.ts";
 import { isObject } from "../../../../core/validate.ts";
@@ -124,8 +124,11 @@ export function arrivalOf(line: Buffer, organization: string): number | undefine
   return parseTimestamp(readLine(line, organization)?.ingested_at ?? "");
 }
 
+const REQUIRED: ReadonlySet<string> = new Set(auditEvent.required);
 /** The fields of an event with the type of their values. */
-const TYPES = EVENT_FIELDS.map(({ name, type }) => ({ name, type: typeOf(type) }));
+const TYPES = EVENT_FIELDS.map(({ name, type }) => {
+  return { name, type: typeOf(type), isRequired: REQUIRED.has(name) };
+});
 
 function typeOf(type: (typeof EVENT_FIELDS)[number]["type"]): "boolean" | "number" | "string" {
   if (type === "boolean") return "boolean";
@@ -136,7 +139,7 @@ function typeOf(type: (typeof EVENT_FIELDS)[number]["type"]): "boolean" | "numbe
  * Parses a line.
  *
  * @returns `undefined` if it is not an event of that organization, but damaged or misplaced. So is a line in which a
- *   program or a hand wrote a value of another type: all readers rely on the types
+ *   program or a hand wrote a value of another type, or left out one that each event has: all readers rely on both
  */
 export function readLine(line: Buffer, organization: string): AuditEvent | undefined {
   const isPlain = isAscii(line);
@@ -148,12 +151,12 @@ export function readLine(line: Buffer, organization: string): AuditEvent | undef
     return undefined;
   }
   if (!isObject(value) || value["organization_id"] !== organization) return undefined;
-  if (typeof value["id"] !== "string" || typeof value["timestamp"] !== "string") return undefined;
-  for (const { name, type } of TYPES) {
+  for (const { name, type, isRequired } of TYPES) {
     const given = value[name];
-    if (given !== undefined && typeof given !== type) return undefined;
+    if (given === undefined ? isRequired : typeof given !== type) return undefined;
   }
-  return timeOf(value["timestamp"]) === undefined ? undefined : (value as AuditEvent);
+  const event = value as unknown as AuditEvent;
+  return timeOf(event.timestamp) === undefined ? undefined : event;
 }
 
 const PLAIN = String.raw`[^"\\\x00-\x1f]*`;
@@ -177,6 +180,10 @@ const WRITTEN = new RegExp(
     String.raw`(?:,(?:${MEMBER}))*\}$`,
 );
 
+const REQUIRED_KEYS = auditEvent.required
+  .filter((name) => !FIRST_NAMES.includes(name))
+  .map((name) => `,"${name}":`);
+
 /** The longest line for `WRITTEN`: each escape in a line takes room on the stack of the expression. */
 const MOST_WRITTEN = 64 << 10;
 
@@ -185,8 +192,12 @@ export function isEventLine(line: Buffer, organization: string): boolean {
   const isUsual = line.length <= MOST_WRITTEN && isAscii(line);
   const written = isUsual ? WRITTEN.exec(line.toString("latin1")) : null;
   if (written === null) return readLine(line, organization) !== undefined;
-  const [, owner, timestamp = ""] = written;
-  return owner === organization && canonicalTimestamp(timestamp) !== undefined;
+  const [text, owner, timestamp = ""] = written;
+  return (
+    owner === organization &&
+    canonicalTimestamp(timestamp) !== undefined &&
+    REQUIRED_KEYS.every((key) => text.includes(key)) // within a text a quote has a backslash
+  );
 }
 
 /** The error for lines of which one is not a line with an event of an organization; `undefined` if all are. */

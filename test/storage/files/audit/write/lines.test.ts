@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import fc from "fast-check";
 import {
   firstLine,
@@ -90,7 +91,8 @@ test("a line is recognised as an event exactly if it can be read as one", () => 
   ];
   const line = JSON.stringify({
     ...{ id: "a", organization_id: "own", timestamp: "2026-01-31T00:00:00.000Z" },
-    ...{ command: 'git commit -m "\\\n"', ai: false, duration_ms: 10, ratio: 0.5, note: null },
+    ...{ ingested_at: "2026-01-31T00:00:00.000Z", consumer: "ci", status: "allowed", ai: false },
+    ...{ command: 'git commit -m "\\\n"', duration_ms: 10, ratio: 0.5, note: null },
   });
   const edit = fc.record({
     at: fc.nat(line.length),
@@ -123,12 +125,14 @@ for (const edited of [
   { command: null },
   { reason: ["x"] },
   { consumer: true },
+  { consumer: undefined },
+  { ingested_at: undefined },
   { ingested_at: 0 },
   { ai: "yes" },
   { duration_ms: "10" },
   { reported_by: {} },
 ]) {
-  test(`a line with ${JSON.stringify(edited)} is damaged, since readers rely on the types`, () => {
+  test(`a line with ${inspect(edited)} is damaged, since readers rely on the types`, () => {
     const event = { ...auditEventOf({}), organization_id: "own" };
     const line = (value: object): Buffer => Buffer.from(JSON.stringify(value));
     for (const whole of [event, { ...event, of_tomorrow: null }]) {

@@ -283,6 +283,44 @@ test("events that arrive together are sent as one piece, and many of them by one
   assert.deepEqual([turnsOf(1).size, turnsOf(2).size], [1, 3]);
 });
 
+for (const { what, events } of [
+  { what: "a long event", events: [1024 * KIB] },
+  { what: "a few events that are long together", events: Array(8).fill(4 * KIB) as number[] },
+]) {
+  test(`${what} is sent by one stream in a turn`, async () => {
+    const { start } = new MemoryAudit().tail("default", {}, undefined);
+    const arrived = events.map((size) => ({ position: start, json: Buffer.alloc(size, "x") }));
+    const tail: AuditTail = {
+      start,
+      async *arrivals() {
+        yield arrived;
+      },
+    };
+    const streams = new AuditStreams();
+    let turn = 0;
+    const count = (): void => {
+      turn++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const turns = new Set<number>();
+    const sent = [1, 2, 3].map(async (user) => {
+      const output = new Writable({
+        write(piece: Buffer, _encoding, done) {
+          if (piece.length > KIB) turns.add(turn);
+          done();
+        },
+      });
+      const caller = ["public", "default", `127.0.0.${user}`];
+      const source = { tail, organization: "default", caller, isAllowed: () => true };
+      await streams.run(source, output, new AbortController().signal);
+    });
+    await Promise.all(sent);
+    clearImmediate(counting);
+    assert.equal(turns.size, 3);
+  });
+}
+
 test("a disconnected reader's stream is removed", async (t) => {
   const app = await serveAudit(t);
   const stream = await follow(t, app);

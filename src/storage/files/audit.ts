@@ -5,6 +5,7 @@ import type {
   AuditStore,
   AuditTail,
   AuditUsage,
+  Client,
   Position,
 } from "../../audit/store.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -141,11 +142,16 @@ export class FileAuditStore implements AuditStore {
     return this.#ask(organization, (trail) => trail.export(filter, searcher?.gone));
   }
 
-  tail(organization: string, filter: AuditFilter, after: Position | undefined): Promise<AuditTail> {
+  tail(
+    organization: string,
+    filter: AuditFilter,
+    after: Position | undefined,
+    reader: Client = { party: ["", organization] },
+  ): Promise<AuditTail> {
     return this.#ask(organization, async ({ lastRow }) => {
       const row = after === undefined ? lastRow : readStreamPosition(after, lastRow);
       const open = () => this.#trails.atHand(organization) ?? this.#trails.opened(organization);
-      return new Tail(filter, row, open);
+      return new Tail(filter, row, open, reader.party);
     });
   }
 

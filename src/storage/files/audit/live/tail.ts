@@ -14,7 +14,11 @@ import type { AuditEvent } from "../../../../audit/schema.ts";
 import { wildcardTest } from "../../../../audit/wildcards.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
+import { SECOND_MS } from "../../../../core/clock.ts";
+import type { Party } from "../../../../core/fair-share.ts";
 import { containing } from "../../../../core/long-needle.ts";
+import { clearTimeout, setTimeout } from "../../../../core/timers.ts";
+import { Turns } from "../../../../core/turns.ts";
 import { ownTurn, Yielder } from "../../../../core/yielder.ts";
 import { timeOf } from "../write/lines.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
@@ -26,6 +30,19 @@ const MOST_BYTES = 64 << 10;
 
 /** If all tails together would read more for one event, they compare it with their filters in turns of their own. */
 const MOST_COMPARED = 64 << 10;
+
+/**
+ * The reads of tails that run at a time. One event may be some MiB long: a hundred tails that continued before such events
+ * had all of them in memory, each with bytes of its own. So a long read has its turn until the reader has taken it, or for
+ * the second in which the unread bytes of answers are counted. Those that wait are no more than the streams.
+ */
+const reads = new Turns({
+  atOnce: 4,
+  atOnceOfOne: 1,
+  atOnceOfGroups: [3, 2],
+  waiting: Infinity,
+  areShort: true,
+});
 
 /** An event for the reader. */
 interface Handed {
@@ -53,20 +70,32 @@ export class Tail implements AuditTail {
   readonly #matches: (event: AuditEvent) => boolean;
   readonly #takesAll: boolean;
   readonly #open: () => Awaitable<TailSource>;
+  readonly #reader: Party;
   #at: GlobalRow;
   /** Whether the tail has read every row, so that the next event is passed to it. */
   #isLive = false;
   #waiting: Handed[] = [];
   #waitingBytes = 0;
   #isClosed = false;
+  /** Ends the turn of the last read. */
+  #endTurn = (): void => {};
   #wake = (): void => {};
 
-  constructor(filter: AuditFilter, after: GlobalRow, open: () => Awaitable<TailSource>) {
+  /**
+   * @param reader the party whose turns the reads take
+   */
+  constructor(
+    filter: AuditFilter,
+    after: GlobalRow,
+    open: () => Awaitable<TailSource>,
+    reader: Party,
+  ) {
     this.start = streamPosition(after);
     this.#matches = eventMatcher(filter);
     this.#takesAll = Object.values(filter).every((wanted) => wanted === undefined);
     this.#at = after;
     this.#open = open;
+    this.#reader = reader;
   }
 
   async *arrivals(signal: AbortSignal): AsyncGenerator<readonly Arrival[]> {
@@ -82,13 +111,15 @@ export class Tail implements AuditTail {
         const wanted = await this.#wantedOf(handed);
         if (signal.aborted) return;
         if (wanted.length > 0) yield wanted;
+        this.#endTurn();
         if (handed.length > 0) continue;
         if (this.#isLive) await new Promise<void>((resolve) => (this.#wake = resolve));
-        else await this.#readOn(source);
+        else await this.#readOn(source, signal);
       }
     } finally {
       signal.removeEventListener("abort", leave);
       source.tails.delete(this);
+      this.#endTurn();
     }
   }
 
@@ -128,13 +159,22 @@ export class Tail implements AuditTail {
     return wanted;
   }
 
-  async #readOn(source: TailSource): Promise<void> {
-    const rows = source.rowsAfter(this.#at, READ_ROWS, MOST_BYTES);
-    if (rows.length === 0) {
+  async #readOn(source: TailSource, signal: AbortSignal): Promise<void> {
+    if (this.#rowsOf(source).length === 0) {
       this.#isLive = true;
       return;
     }
+    const end = await reads.wait(this.#reader, signal).catch(() => undefined);
+    if (end === undefined) return; // the reader has left
+    const late = setTimeout(end, SECOND_MS).unref();
+    this.#endTurn = () => {
+      clearTimeout(late);
+      end();
+    };
+    if (this.#isClosed) return;
+    const rows = this.#rowsOf(source); // retention may have removed some during the wait
     const lines = await source.readRows(rows);
+    if (lines.reduce((bytes, { length }) => bytes + length, 0) <= MOST_BYTES) this.#endTurn();
     if (!this.#takesAll) await ownTurn();
     const yielder = new Yielder();
     for (const [i, row] of rows.entries()) {
@@ -145,6 +185,10 @@ export class Tail implements AuditTail {
         this.#takesAll || this.#matches(JSON.parse(line.toString("utf8")) as AuditEvent);
       if (isWanted) this.#hand({ position: streamPosition(row), json: line });
     }
+  }
+
+  #rowsOf(source: TailSource): readonly GlobalRow[] {
+    return source.rowsAfter(this.#at, READ_ROWS, MOST_BYTES);
   }
 }
 

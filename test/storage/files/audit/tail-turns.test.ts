@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Arrival } from "../../../../src/audit/store.ts";
+import type { GlobalRow } from "../../../../src/storage/files/audit/index/segment-index.ts";
+import { Tail, type TailSource } from "../../../../src/storage/files/audit/live/tail.ts";
+import { until } from "../../../http/serve.ts";
+
+/** A log of one event that counts how often it is read. */
+class OneEvent implements TailSource {
+  readonly tails = new Set<Tail>();
+  readonly #line: Buffer;
+  reads = 0;
+
+  constructor(bytes: number) {
+    this.#line = Buffer.alloc(bytes, "x");
+  }
+
+  rowsAfter(row: GlobalRow): readonly GlobalRow[] {
+    return row < 1 ? [1 as GlobalRow] : [];
+  }
+
+  async readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]> {
+    this.reads++;
+    return rows.map(() => this.#line);
+  }
+
+  /** Streams that continue before the event. */
+  follow(count: number, signal: AbortSignal): AsyncIterator<readonly Arrival[]>[] {
+    const party = ["public", "default", "127.0.0.1"];
+    const tailOf = () => new Tail({}, 0 as GlobalRow, () => this, party);
+    return Array.from({ length: count }, () => tailOf().arrivals(signal)[Symbol.asyncIterator]());
+  }
+}
+
+async function someTurns(): Promise<void> {
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate);
+}
+
+test("streams of one address read long events one after the other, each for a second at most", async (t) => {
+  const left = new AbortController();
+  t.after(() => left.abort());
+  const log = new OneEvent(1 << 20);
+  const streams = log.follow(20, left.signal);
+  const [first, second, ...others] = streams;
+  const firstEvents = first?.next();
+  void second?.next();
+  const ends = others.map((stream) => stream.next());
+  await someTurns();
+  assert.equal((await firstEvents)?.value?.length, 1);
+  assert.equal(log.reads, 1, "the first has not taken its event");
+  void first?.next();
+  await someTurns();
+  assert.equal(log.reads, 2, "the second has not taken its event");
+  await until(() => log.reads === 3);
+  left.abort();
+  const rest = await Promise.all(ends.slice(1));
+  assert.ok(rest.every(({ done }) => done));
+  assert.equal(log.reads, 3);
+  for (const stream of streams) await stream.return?.();
+});
+
+test("short events are read without a wait for other readers", async (t) => {
+  const left = new AbortController();
+  t.after(() => left.abort());
+  const log = new OneEvent(1 << 10);
+  for (const stream of log.follow(20, left.signal)) void stream.next();
+  await someTurns();
+  assert.equal(log.reads, 20);
+});

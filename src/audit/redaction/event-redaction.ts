@@ -11,7 +11,10 @@ export type CountRedaction = (redaction: Redaction) => void;
 
 /** The longest time before a change of the settings on another server takes effect here. */
 const FRESH_MS = 5 * SECOND_MS;
-const MOST_KEPT = 1_000;
+/** The most organizations with rules of their own whose rules are kept, which may be long. */
+const MOST_WITH_RULES = 1_000;
+/** The most other organizations that are kept: as many as there are by default. */
+const MOST_WITHOUT = 10_000;
 
 /** The rules of an organization, as its settings were when they were read. */
 interface Known {
@@ -23,13 +26,18 @@ interface Known {
   reading: Promise<Redactor> | undefined;
 }
 
-/** Redacts the events that a service accepts: keeps the rules of each organization, and counts replacements. */
+/**
+ * Redacts the events that a service accepts: keeps the rules of each organization, and counts replacements. Organizations
+ * without rules of their own are kept apart. When 1,000 were kept in all, each event of 2,000 organizations read the settings
+ * again: over PostgreSQL that took most of the connections' time, and other requests waited for more than a second.
+ */
 export class EventRedaction {
   readonly #isOn: boolean;
   readonly #settingsOf: (organization: string) => Awaitable<readonly OwnSetting[]>;
   readonly #now: Clock;
   readonly #common = new Redactor(REDACTION_RULES);
-  readonly #known = new Map<string, Known>();
+  readonly #withRules = new Map<string, Known>();
+  readonly #without = new Map<string, Known>();
   /** How many secrets each rule has replaced. */
   readonly counts = new Map<string, number>();
 
@@ -54,17 +62,31 @@ export class EventRedaction {
 
   /** The redactor of an organization, even if redaction is off; at once if its settings were read lately. */
   trial(organization: string): Awaitable<Redactor> {
-    const known = this.#known.get(organization);
+    const known = this.#knownOf(organization);
     if (known?.redactor && Math.abs(this.#now() - known.readAt) < FRESH_MS) return known.redactor;
     if (known) return (known.reading ??= this.#read(organization, known));
     const first: Known = { redactor: undefined, own: "", readAt: 0, reading: undefined };
-    setNewest(this.#known, organization, first, MOST_KEPT);
+    setNewest(this.#without, organization, first, MOST_WITHOUT);
     return (first.reading = this.#read(organization, first));
   }
 
   /** Reads the settings of an organization again before its next event. */
   forget(organization: string): void {
-    this.#known.delete(organization);
+    this.#withRules.delete(organization);
+    this.#without.delete(organization);
+  }
+
+  #knownOf(organization: string): Known | undefined {
+    return this.#withRules.get(organization) ?? this.#without.get(organization);
+  }
+
+  /** Keeps what was read, unless it was forgotten meanwhile. */
+  #keep(organization: string, known: Known): void {
+    if (this.#knownOf(organization) !== known) return;
+    this.forget(organization);
+    if (known.redactor === this.#common)
+      setNewest(this.#without, organization, known, MOST_WITHOUT);
+    else setNewest(this.#withRules, organization, known, MOST_WITH_RULES);
   }
 
   async #read(organization: string, known: Known): Promise<Redactor> {
@@ -76,6 +98,7 @@ export class EventRedaction {
         known.redactor =
           rules.length === 0 ? this.#common : new Redactor([...rules, ...REDACTION_RULES]);
         known.own = own;
+        this.#keep(organization, known);
       }
       known.readAt = readAt;
       return known.redactor;

@@ -69,7 +69,8 @@ export async function listing(
   }
   const end = total === undefined ? "]}" : `],"total":${total}}`;
   const all = joined(inSlices(first), { [Symbol.asyncIterator]: () => rest });
-  return jsonPieces(() => textsOf(all, context, end));
+  const close = (): void => void rest.return?.().catch(() => {}); // `all` closes it only once it has come to it
+  return jsonPieces(() => textsOf(all, context, end), [], close);
 }
 
 async function* joined(first: Slices, rest: Slices): Slices {

@@ -123,13 +123,18 @@ async function sendPieces(
   }
 }
 
-/** Sends JSON that is generated while it is sent, at the reader's pace. */
+/**
+ * Sends JSON that is generated while it is sent, at the reader's pace.
+ *
+ * @param close frees what the pieces are made of; called when they were sent, or if they will not be sent
+ */
 export function jsonPieces(
   pieces: () => AsyncIterable<string>,
   headers: HeaderList = NO_HEADERS,
+  close = (): void => {},
 ): Reply {
   const send: StreamReply["start"] = (output, signal) => sendPieces(pieces(), output, signal);
-  return stream("application/json; charset=utf-8", send, headers);
+  return streamOf("application/json; charset=utf-8", { close }, send, headers);
 }
 
 /** Sends text of any media type. */
@@ -159,7 +164,7 @@ export function stream(
 /** Sends a body that consists of pieces. Closes the pieces when they were sent, or if they will not be sent. */
 export function streamOf(
   contentType: string,
-  pieces: Pieces,
+  pieces: Pick<Pieces, "close">,
   send: StreamReply["start"],
   headers: HeaderList = NO_HEADERS,
 ): Reply {

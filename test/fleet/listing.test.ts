@@ -127,3 +127,24 @@ test("one slice of all lists together is made in each event loop turn", async ()
   assert.equal(slices.length, 8 * 5);
   assert.equal(new Set(slices).size, slices.length);
 });
+
+test("the slices of a long list are closed where its answer is not sent, or not to its end", async () => {
+  let open = 0;
+  async function* counted(): AsyncGenerator<readonly StoredRuntime[]> {
+    open++;
+    try {
+      yield* inSlices(runtimes(4 * LONG_LIST));
+    } finally {
+      open--;
+    }
+  }
+  const unsent = await streamOf(counted());
+  unsent.discard();
+  await nextTurn();
+  assert.equal(open, 0);
+  const left = await streamOf(counted());
+  const gone = AbortSignal.abort();
+  await assert.rejects(left.start(new PassThrough(), gone));
+  await nextTurn();
+  assert.equal(open, 0);
+});

@@ -9,6 +9,7 @@ import { CoalescedReads } from "./coalesced.ts";
 import type { Database } from "./database.ts";
 import { lockFleet, type FleetReports } from "./fleet-reports.ts";
 import { withLease } from "./leases.ts";
+import { ListRoom, type Slice } from "./listed-runtimes.ts";
 import { byOrganization } from "./searches.ts";
 import type { Session } from "./session.ts";
 import { fromText, SEPARATOR, toText } from "./text.ts";
@@ -22,12 +23,6 @@ interface Row {
   readonly policy_version: string | null;
   readonly labels: Labels | null;
   readonly last_seen: number;
-}
-
-/** The runtimes of a slice, and their `last_seen` at the moment of the list, as arrays of SQL: rows take six times the memory. */
-interface Slice {
-  readonly names: string;
-  readonly seen: string;
 }
 
 const COLUMNS = "name, hostname, os, version, policy_version, labels, last_seen";
@@ -47,6 +42,7 @@ const FORGOTTEN_AT_ONCE = 5_000;
 /** Keeps the fleet in the table `runtimes`. */
 export function fleetOver(database: Database, session: Session, reports: FleetReports): FleetStore {
   const slices = new Turns(SLICES);
+  const room = new ListRoom();
   const labels = new CoalescedReads(async (keys) => {
     const pairs = keys.map((key) => key.split(SEPARATOR));
     const rows = await database.query<{ key: string; labels: Labels | null }>(
@@ -61,10 +57,10 @@ export function fleetOver(database: Database, session: Session, reports: FleetRe
 
   async function* inSlices(
     organization: string,
-    listed: readonly Slice[],
+    listed: Slice[],
     asker: Asker,
   ): AsyncGenerator<readonly StoredRuntime[], void> {
-    for (const { names, seen } of listed) {
+    for (const { names, seen } of room.take(asker.party, listed)) {
       const read = () =>
         database.query<Row>(
           `SELECT name, hostname, os, version, policy_version, labels, seen AS last_seen
@@ -100,7 +96,7 @@ export function fleetOver(database: Database, session: Session, reports: FleetRe
       }
       // In slices, as a list: 10,000 rows at a time held up the event loop for more than 100 ms.
       const listed = await database.search<Slice>(namesOf(where, part), values.all, searcher);
-      const slices = inSlices(organization, listed, byOrganization(organization, searcher));
+      const slices = inSlices(organization, [...listed], byOrganization(organization, searcher));
       const runtimes: StoredRuntime[] = [];
       for await (const slice of slices) runtimes.push(...slice);
       return { runtimes, total };
@@ -116,7 +112,7 @@ export function fleetOver(database: Database, session: Session, reports: FleetRe
       const listed = await (query.q || query.drifted
         ? database.search<Slice>(text, values.all, searcher)
         : slices.run(asker, () => database.query<Slice>(text, values.all)));
-      return inSlices(organization, listed, asker);
+      return inSlices(organization, [...listed], asker);
     },
 
     // As a search: with 50,000 runtimes and a rollout of 20 stages, one client's counts took every other connection.

@@ -102,6 +102,24 @@ test("events do not wait for the transactions of another organization", async ()
   while (!isAnswered) await Promise.race([answer(), all]);
 });
 
+test("events do not wait for the transactions of two other organizations", async () => {
+  const { commit, groups, answer } = open();
+  const sent = Array.from({ length: 7 }, () => append(commit, "noisy", BATCH_EVENTS));
+  while (groups.length < 2) await setImmediate();
+  sent.push(...Array.from({ length: 2 }, () => append(commit, "loud", BATCH_EVENTS)));
+  while (commit.figures.pending < 9 * BATCH_EVENTS) await setImmediate();
+  for (let turn = 0; turn < 100; turn++) await setImmediate();
+  assert.equal(groups.length, 2, "batches took the transaction of small groups");
+  sent.push(append(commit, "quiet", 1));
+  while (groups.length < 3) await setImmediate();
+  assert.deepEqual(groups[2], { quiet: 1 });
+  let isAnswered = false;
+  const all = Promise.all(sent).then(() => (isAnswered = true));
+  while (!isAnswered) await Promise.race([answer(), all]);
+  const total = groups.reduce((sum, { loud = 0 }) => sum + loud, 0);
+  assert.equal(total, 2 * BATCH_EVENTS);
+});
+
 test("an organization whose events fill the room loses some of them to others, not those of others", async () => {
   const { commit, answer } = open();
   const refused: unknown[] = [];

@@ -17,12 +17,9 @@ import type { Partitions } from "./partitions.ts";
 import { newEventsOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
-import { UnderWay } from "./under-way.ts";
+import { type Opening, UnderWay } from "./under-way.ts";
 import { type Place, tooMany, WaitingEvents } from "./waiting-events.ts";
 
-/** The limits of one group. */
-const GROUP_EVENTS = 4_000;
-const GROUP_BYTES = 8 << 20;
 const NO_PARTITION = "23514";
 
 /** The lines of known events are read in parts of this size. A larger append is read alone. */
@@ -123,8 +120,9 @@ export class GroupCommit {
     };
     const client = JSON.stringify(place.party);
     const organization = events[0]?.organization_id ?? "";
-    this.#waiting.add(place, { organization, client, events, bytes, allowance, stored });
-    if (this.#underWay.hasRoomFor(organization)) this.#send();
+    const append: Append = { organization, client, events, bytes, allowance, stored };
+    this.#waiting.add(place, append);
+    if (this.#underWay.hasRoomFor(append)) this.#send();
   }
 
   /** Refuses further events, and resolves when all accepted events are answered. */
@@ -134,9 +132,9 @@ export class GroupCommit {
   }
 
   #send(): void {
-    for (let group; (group = this.#nextGroup()).length > 0;) {
-      const end = this.#underWay.begin(group);
-      void this.#store(group).then(() => {
+    for (let next; (next = this.#nextGroup());) {
+      const end = this.#underWay.begin(next.group, next.opening);
+      void this.#store(next.group).then(() => {
         end();
         this.#send();
         if (this.#appends === 0) this.#idle();
@@ -144,29 +142,30 @@ export class GroupCommit {
     }
   }
 
-  /** The next group that can begin; empty if there is none. */
-  #nextGroup(): readonly Append[] {
-    for (const underWay of this.#waiting.isEmpty ? [] : this.#underWay.open) {
-      const group = this.#groupOf(underWay);
-      if (group.length > 0) return group;
+  /** The next group that can begin. */
+  #nextGroup(): { readonly group: readonly Append[]; readonly opening: Opening } | undefined {
+    for (const opening of this.#waiting.isEmpty ? [] : this.#underWay.open) {
+      const group = this.#groupOf(opening);
+      if (group.length > 0) return { group, opening };
     }
-    return [];
+    return undefined;
   }
 
   /**
-   * A group of organizations with some number of transactions under way. An event whose id is under way is not in it, since
+   * A group for a transaction that may begin. An event whose id is under way is not in it, since
    * either transaction could commit first. A client has no more in the group once its next append does not fit, so its
    * appends keep their order.
    */
-  #groupOf(underWay: number): readonly Append[] {
+  #groupOf(opening: Opening): readonly Append[] {
     const group: Append[] = [];
     const passed = new Set<string>();
     let [allEvents, allBytes] = [0, 0];
     const fits = ({ organization, client, events, bytes }: Append): boolean => {
-      if (passed.has(client) || this.#underWay.of(organization) !== underWay) return false;
+      if (passed.has(client) || this.#underWay.of(organization) !== opening.underWay) return false;
       const isUnderWay = events.some(({ key }) => this.#underWay.has(key));
-      const isTooMuch = allEvents + events.length > GROUP_EVENTS || allBytes + bytes > GROUP_BYTES;
-      if (isUnderWay || (isTooMuch && group.length > 0)) {
+      const isTooMuch =
+        allEvents + events.length > opening.events || allBytes + bytes > opening.bytes;
+      if (isUnderWay || (isTooMuch && (group.length > 0 || !opening.takesLonger))) {
         passed.add(client);
         return false;
       }

@@ -84,9 +84,11 @@ export class EventRedaction {
   #keep(organization: string, known: Known): void {
     if (this.#knownOf(organization) !== known) return;
     this.forget(organization);
-    if (known.redactor === this.#common)
-      setNewest(this.#without, organization, known, MOST_WITHOUT);
-    else setNewest(this.#withRules, organization, known, MOST_WITH_RULES);
+    const isCommon = known.redactor === this.#common;
+    const [map, most] = isCommon
+      ? [this.#without, MOST_WITHOUT]
+      : [this.#withRules, MOST_WITH_RULES];
+    setNewest(map, organization, known, most);
   }
 
   async #read(organization: string, known: Known): Promise<Redactor> {

@@ -152,9 +152,8 @@ export class GroupCommit {
   }
 
   /**
-   * A group for a transaction that may begin. An event whose id is under way is not in it, since
-   * either transaction could commit first. A client has no more in the group once its next append does not fit, so its
-   * appends keep their order.
+   * A group for a transaction that may begin. An event whose id is under way is not in it, since either transaction could
+   * commit first. A client has no more in the group once its next append does not fit, so its appends keep their order.
    */
   #groupOf(opening: Opening): readonly Append[] {
     const group: Append[] = [];

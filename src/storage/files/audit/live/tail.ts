@@ -160,7 +160,7 @@ export class Tail implements AuditTail {
   }
 
   async #readOn(source: TailSource, signal: AbortSignal): Promise<void> {
-    if (this.#rowsOf(source).length === 0) {
+    if (source.rowsAfter(this.#at, 1, MOST_BYTES).length === 0) {
       this.#isLive = true;
       return;
     }
@@ -172,7 +172,7 @@ export class Tail implements AuditTail {
       end();
     };
     if (this.#isClosed) return;
-    const rows = this.#rowsOf(source); // retention may have removed some during the wait
+    const rows = source.rowsAfter(this.#at, READ_ROWS, MOST_BYTES);
     const lines = await source.readRows(rows);
     if (lines.reduce((bytes, { length }) => bytes + length, 0) <= MOST_BYTES) this.#endTurn();
     if (!this.#takesAll) await ownTurn();
@@ -185,10 +185,6 @@ export class Tail implements AuditTail {
         this.#takesAll || this.#matches(JSON.parse(line.toString("utf8")) as AuditEvent);
       if (isWanted) this.#hand({ position: streamPosition(row), json: line });
     }
-  }
-
-  #rowsOf(source: TailSource): readonly GlobalRow[] {
-    return source.rowsAfter(this.#at, READ_ROWS, MOST_BYTES);
   }
 }
 

@@ -100,7 +100,11 @@ ${CODES_HELP}`,
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
     const from = beginningOf(guard, terminal.now());
     const answer = await serviceOf(values.url, terminal).post("/policies/replay", { yaml, from });
-    const report = jsonOf<PolicyReplayReport>(succeeded(answer), "evaluated", "rules", "examples");
+    const report = jsonOf<PolicyReplayReport>(succeeded(answer), {
+      evaluated: "number",
+      rules: "array",
+      examples: "array",
+    });
     const excess = excessOf(report, guard);
     if (values.json === true) tellJson(terminal, { ok: excess === undefined, ...report });
     else terminal.out(replayLines(file, yaml, report));

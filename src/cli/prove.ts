@@ -5,7 +5,7 @@ import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import { pathSegment } from "../core/path-segment.ts";
 import { printableLines } from "../core/printable.ts";
 import { signerOf, vkeyOf } from "../proof/note.ts";
-import { verifyProof } from "../proof/tlog-proof.ts";
+import { parseProof, verifyProof } from "../proof/tlog-proof.ts";
 import type { ProvenLine } from "../signed-logs/prove.ts";
 import { readKey } from "../signed-logs/signing-keys.ts";
 import { systemFiles } from "../storage/file-operations.ts";
@@ -142,7 +142,11 @@ async function readProven(
   return proveStored(systemFiles, await directoryOf(data, "--url"), named, wanted);
 }
 
-/** Asks a service for an audit event and its proof. */
+/**
+ * Asks a service for an audit event and its proof.
+ *
+ * @throws InputError if another program answers
+ */
 async function fetchProven(
   source: ProofSource,
   wanted: string,
@@ -156,6 +160,14 @@ async function fetchProven(
   const path = `/audit/${pathSegment(wanted)}`;
   const read = async (own: string): Promise<string> => succeeded(await service.get(own)).text;
   const proof = await read(`${path}/proof`);
+  try {
+    parseProof(proof);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new InputError(`The server's answer is not a proof: ${message}: correct --url`, {
+      cause: error,
+    });
+  }
   return { line: Buffer.from(await read(path)), proof };
 }
 

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import fc from "fast-check";
 import { unifiedDiff } from "../../src/cli/policy/unified-diff.ts";
+import { answering } from "../support/answering.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
 import { ADMIN, ADMIN_SETTINGS, type App, start } from "../support/start.ts";
@@ -354,19 +353,17 @@ test("a file that is not UTF-8 or too large is exit code 2", async () => {
   assert.match(error, /is larger than 1 MiB/);
 });
 
-/** A server that gives every request one answer. */
-async function answering(t: TestContext, status: number, body: string): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status).end(body));
-  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 test("a server that fails is exit code 2, and its text is quoted", async (t) => {
   const url = await answering(t, 502, "Bad \u001bGateway");
   const { code, error } = await run(["policy", "pull", "--url", url]);
   assert.equal(code, 2);
   assert.match(error, /The server answered 502: Bad \\u001bGateway\n$/);
+});
+
+/** The properties of all answers, with values of other kinds. */
+const STRANGE = JSON.stringify({
+  ...{ version: "v1", yaml: 5, evaluated: "all", rules: {}, examples: null },
+  ...{ rollouts: { length: 1 }, id: [], state: true, stages: {} },
 });
 
 test("an answer of another program is exit code 2, and names the address", async (t) => {
@@ -379,7 +376,14 @@ test("an answer of another program is exit code 2, and names the address", async
     ["publish", file, "--version", "v1"],
     ["rollout", "status"],
   ];
-  for (const body of ["{}", "[]", "null", "<html>\u001b Sign in</html>", '{"rollouts":[]']) {
+  for (const body of [
+    "{}",
+    "[]",
+    "null",
+    "<html>\u001b Sign in</html>",
+    '{"rollouts":[]',
+    STRANGE,
+  ]) {
     const url = await answering(t, 200, body);
     for (const args of commands) {
       const { code, error } = await run(["policy", ...args, "--url", url]);

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { answering } from "../support/answering.ts";
 import { run } from "../support/command-line.ts";
 import { buildGo, withoutGo } from "../support/go-program.ts";
 import { newDirectory } from "../support/server-process.ts";
@@ -91,13 +89,17 @@ test("the answers of a service that requires a key are proved with one", async (
   assert.match(out, /^c2sp.org\/tlog-proof@v1\nindex 0\n/);
 });
 
+test("an answer of another program is not written as a proof", async (t) => {
+  const url = await answering(t, 200, '{"status":"ok"}');
+  const { code, out, error } = await run(["prove", "one", "--url", url]);
+  assert.equal(code, 2);
+  assert.equal(out, "");
+  assert.match(error, /answer is not a proof: .+: correct --url\n$/);
+});
+
 test("a terminal obeys no control characters of a proof that a server answered", async (t) => {
   const answer = "c2sp.org/tlog-proof@v1\nindex 0\n\n\u001b]0;title\u0007\n";
-  const server = createServer((_, response) => response.end(answer)).listen(0, "127.0.0.1");
-  t.after(() => server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const args = ["prove", "one", "--url", `http://127.0.0.1:${port}`];
+  const args = ["prove", "one", "--url", await answering(t, 200, answer)];
   const shown = await run(args, "", { TERMINAL: "yes" });
   assert.match(shown.out, /^c2sp.org\/tlog-proof@v1\nindex 0\n\n\\u001b\]0;title\\u0007\n$/);
   assert.equal((await run(args)).out, answer);

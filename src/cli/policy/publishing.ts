@@ -29,7 +29,7 @@ interface Exceeded {
 }
 
 function policyOf(answer: ServiceAnswer): Policy {
-  return jsonOf<Policy>(answer, "version", "yaml");
+  return jsonOf<Policy>(answer, { version: "string", yaml: "string" });
 }
 
 /** The active version; `undefined` without one. */
@@ -107,6 +107,7 @@ async function post(
     throw new Error(`${file}:${at[1]}:${at[2]}: ${message}`, { cause: error });
   });
   if (answer.status === 201) return policyOf(answer);
-  const { replay } = answer.status === 409 ? jsonOf<Partial<Exceeded>>(answer, "error") : {};
+  const { replay } =
+    answer.status === 409 ? jsonOf<Partial<Exceeded>>(answer, { error: "string" }) : {};
   return { error: errorOf(answer.text), ...(replay && { replay }) };
 }

@@ -29,7 +29,8 @@ export function takeStep(
 /** The newest rollout without figures; `undefined` before the first one. */
 export async function newestRollout(service: PolicyService): Promise<Rollout | undefined> {
   const answer = await service.get("/rollouts");
-  return jsonOf<{ readonly rollouts: readonly Rollout[] }>(answer, "rollouts").rollouts[0];
+  return jsonOf<{ readonly rollouts: readonly Rollout[] }>(answer, { rollouts: "array" })
+    .rollouts[0];
 }
 
 /** A rollout with its figures: the newest one unless an id is given. */
@@ -88,5 +89,10 @@ async function sent(service: PolicyService, path: string, body: object): Promise
 }
 
 function rolloutOf(answer: ServiceAnswer): Rollout {
-  return jsonOf<Rollout>(answer, "id", "version", "state", "stages");
+  return jsonOf<Rollout>(answer, {
+    id: "string",
+    version: "string",
+    state: "string",
+    stages: "array",
+  });
 }

@@ -51,20 +51,32 @@ export function serviceOf(
   };
 }
 
+/** The kinds of values that a command can expect of a property. */
+type Kind = "string" | "number" | "object" | "array";
+
 /**
  * The JSON of an answer.
  *
- * @param needed the properties that the command reads
+ * @param needed the properties that the command reads, and their kinds
  * @throws InputError without one of them: another program has answered
  */
-export function jsonOf<T>({ text }: ServiceAnswer, ...needed: readonly (keyof T & string)[]): T {
+export function jsonOf<T>(
+  { text }: ServiceAnswer,
+  needed: { readonly [Name in keyof T]?: Kind },
+): T {
   const value = parsed(text);
-  if (isObject(value) && needed.every((name) => (value[name] ?? undefined) !== undefined)) {
+  const kinds = Object.entries<Kind | undefined>(needed);
+  if (isObject(value) && kinds.every(([name, kind]) => kindOf(value[name]) === kind)) {
     return value as T;
   }
   throw new InputError(
     `The server's answer is not one of Signalbox: ${beginningOf(text)}: correct --url or SIGNALBOX_URL`,
   );
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
 }
 
 async function reached(answer: Promise<ServiceAnswer>): Promise<ServiceAnswer> {

@@ -1,10 +1,17 @@
-/** The process around the service: settings from the environment, signals, exit codes. */
+/** The process around the service: settings from the environment, signals, memory, exit codes. */
+import { setFlagsFromString } from "node:v8";
 import { configFromEnvironment } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import { printable } from "../core/printable.ts";
 import { describeDiskFault } from "../storage/disk-fault.ts";
 import { readArguments } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
+
+/**
+ * How much garbage V8 leaves until it collects, in percent of what is in use. Its default is several times as much: floods
+ * of long answers took a third more memory than with this, and no less processor time.
+ */
+const GARBAGE_PERCENT = 100;
 
 /** Serves until a signal ends the process. A failure, such as an argument, ends it with exit code 1 and one line. */
 export async function serve(now: Clock, args: readonly string[] = []): Promise<void> {
@@ -15,6 +22,7 @@ export async function serve(now: Clock, args: readonly string[] = []): Promise<v
         `"${argument}": there are no arguments, only the variables of docs/configuration.md`,
       );
     }
+    setFlagsFromString(`--heap-growing-percent=${GARBAGE_PERCENT}`);
     const { openApp } = await import("../app.ts"); // most of the program, which other commands do without
     const service = await openApp(configFromEnvironment(), now);
     let stopping = false;

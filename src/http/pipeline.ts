@@ -8,11 +8,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { networkOf } from "../core/address.ts";
-import { areArriving } from "../core/arrivals.ts";
 import { FairShare, type Holding } from "../core/fair-share.ts";
-import { setImmediate, systemStopwatch } from "../core/timers.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { hasTooManyHeaders } from "./request.ts";
+import { beginAhead, beginInTurn } from "./turns-of-the-loop.ts";
 
 /** The last response of every connection; `undefined` before its first request. */
 export type Latest = Map<Duplex, ServerResponse | undefined>;
@@ -23,10 +22,6 @@ export const MAX_WAITING_REQUESTS = 64;
 export const MAX_WAITING_HEADERS = 1_000;
 /** The same for the characters of their targets and headers: reading them takes longer than the rest. */
 export const MAX_WAITING_LENGTH = 256 * 1024;
-/** The waiting requests of all connections that begin in one turn of the event loop. */
-export const BEGIN_IN_A_TURN = 8;
-/** The milliseconds for which a turn of the event loop begins requests while connections arrive. */
-const SLICE_MS = 0.5;
 /** The size of the waiting requests of all connections together. */
 export const MAX_WAITING_SIZE = 16 << 20;
 /** The memory of a request without its headers and its body. */
@@ -78,20 +73,15 @@ export function inTurn(
     // Node reads all headers of a request, and thousands of them take as long as fifty requests.
     const isExcessive = hasTooManyHeaders(request.rawHeaders);
     if (isExcessive) response.shouldKeepAlive = false;
-    const begin = (): void => {
-      noteBegun(socket);
-      listener(request, response);
-    };
+    const begin = (): void => listener(request, response);
     if (!before || before.writableFinished) {
-      if (begunNow.has(socket)) return beginInTurn(begin);
-      if (isTurnFull() && beginLater(request, begin)) return;
-      return begin();
+      return beginInTurn(socket, begin, () => sizeOf(request, lengthOf(request)));
     }
 
     const line = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);
     const { begins, holding } = line;
     const length = lengthOf(request);
-    const size = REQUEST_BYTES + length + readAheadOf(request);
+    const size = sizeOf(request, length);
     const headers = (request.rawHeaders.length + before.req.rawTrailers.length) / 2;
     begins.push(begin);
     line.headers += headers;
@@ -109,84 +99,20 @@ export function inTurn(
     followed.add(before);
     before.emit(FOLLOWED);
     before.once("finish", () => {
-      beginInTurn(() => {
+      const next = (): void => {
         holding.set(holding.amount - size);
         line.headers -= headers;
         line.length -= length;
         begins.shift()?.();
-      });
+      };
+      beginAhead(socket, next);
     });
   };
 }
 
-/**
- * The connections on which a request began in this turn of the event loop. Node reads up to 2 MiB of each in one turn, and
- * answers may be sent meanwhile: 60 connections with requests sent ahead held up all others for seconds. So the next
- * request of such a connection begins in the next turn. A client that waits for its answers sends one in a turn.
- */
-const begunNow = new Set<Duplex>();
-/** The moment at which the first of them began, by the stopwatch. */
-let turnBegan = 0;
-
-function noteBegun(socket: Duplex): void {
-  if (begunNow.size === 0) {
-    turnBegan = systemStopwatch();
-    setImmediate(() => begunNow.clear());
-  }
-  begunNow.add(socket);
-}
-
-/** The requests that begin in the next turns of the event loop, in their order: at most one of each connection. */
-const due: (() => void)[] = [];
-
-/**
- * Begins a request that was sent ahead in a later turn, a few in each. Node accepts one connection in a turn: with a
- * request of each of 120 connections in every turn, new connections waited for a second.
- */
-function beginInTurn(begin: () => void): void {
-  if (due.push(begin) === 1) setImmediate(beginDue);
-}
-
-function beginDue(): void {
-  const now = due.splice(0, BEGIN_IN_A_TURN);
-  if (due.length > 0) setImmediate(beginDue);
-  for (const begin of now) begin();
-}
-
-/** The requests that wait because their turn was full, in their order, and their size together. */
-const late: (() => void)[] = [];
-let sizeOfLate = 0;
-
-/**
- * Whether a request has to wait for a later turn: connections arrive, and this turn has begun requests for long enough. Node
- * accepts one connection in a turn: where 2,000 clients each sent a request after each answer, a turn began hundreds of
- * them, and a new connection waited for over 30 s.
- */
-function isTurnFull(): boolean {
-  if (late.length > 0) return true; // earlier requests come first
-  return areArriving() && begunNow.size > 0 && systemStopwatch() - turnBegan > SLICE_MS;
-}
-
-/** Begins a request in a later turn. Returns `false`, and begins none, where all that wait would be too large. */
-function beginLater(request: IncomingMessage, begin: () => void): boolean {
-  const size = REQUEST_BYTES + lengthOf(request) + readAheadOf(request);
-  if (sizeOfLate + size > MAX_WAITING_SIZE) return false;
-  sizeOfLate += size;
-  if (late.length === 0) setImmediate(beginLate);
-  late.push(() => {
-    sizeOfLate -= size;
-    begin();
-  });
-  return true;
-}
-
-function beginLate(): void {
-  const since = systemStopwatch();
-  let count = 0;
-  do late[count++]?.();
-  while (count < late.length && systemStopwatch() - since < SLICE_MS);
-  late.splice(0, count);
-  if (late.length > 0) setImmediate(beginLate);
+/** The bytes that a request takes while it waits. */
+function sizeOf(request: IncomingMessage, length: number): number {
+  return REQUEST_BYTES + length + readAheadOf(request);
 }
 
 /** The characters of a request's target and headers. Reading `headers` would make Node sort all of them. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  BEGIN_IN_A_TURN,
   MAX_WAITING_HEADERS,
   MAX_WAITING_LENGTH,
   MAX_WAITING_REQUESTS,
@@ -11,6 +10,7 @@ import { later, type Settle } from "../../src/http/reply.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
 import { MOST_SMALL_PIECES } from "../../src/http/request-in-pieces.ts";
 import { route } from "../../src/http/route.ts";
+import { BEGIN_IN_A_TURN } from "../../src/http/turns-of-the-loop.ts";
 import type { Connection } from "./connection.ts";
 import { serve, until } from "./serve.ts";
 
@@ -126,25 +126,30 @@ test("of requests that many connections sent ahead, a few begin in each turn of 
   for (const [i, at] of begunIn.entries()) assert.notEqual(at, begunIn[i + BEGIN_IN_A_TURN]);
 });
 
-test("clients that send request after request do not hold up connections that arrive", async (t) => {
-  const row = { ...common, method: "GET", path: "/work", replies: { 200: free } } as const;
-  const handle = () => {
-    const end = performance.now() + 0.5; // the length of a slice
-    while (performance.now() < end);
-    return {};
-  };
-  const { open, requests } = await serve(t, [route({ ...row, handle })]);
-  const busy = Array.from({ length: 60 }, () => open());
-  for (const { socket } of busy) socket.on("data", () => socket.write(WORK));
-  for (const connection of busy) connection.send(WORK);
-  await until(() => requests.length > 600);
-  const before = requests.length;
-  const arriving = Array.from({ length: 50 }, () => open());
-  for (const connection of arriving) connection.send(WORK);
-  await Promise.all(arriving.map((connection) => connection.next()));
-  const begun = requests.length - before;
-  assert.ok(begun < 600, `${begun} requests began before 50 connections were answered`);
-});
+for (const { name, ahead } of [
+  { name: "request after request", ahead: 1 },
+  { name: "requests ahead", ahead: 16 },
+]) {
+  test(`clients that send ${name} do not hold up connections that arrive`, async (t) => {
+    const row = { ...common, method: "GET", path: "/work", replies: { 200: free } } as const;
+    const handle = () => {
+      const end = performance.now() + 0.5; // the length of a slice
+      while (performance.now() < end);
+      return {};
+    };
+    const { open, requests } = await serve(t, [route({ ...row, handle })]);
+    const busy = Array.from({ length: 60 }, () => open());
+    for (const { socket } of busy) socket.on("data", () => socket.write(WORK));
+    for (const connection of busy) connection.send(WORK.repeat(ahead));
+    await until(() => requests.length > 600);
+    const before = requests.length;
+    const arriving = Array.from({ length: 50 }, () => open());
+    for (const connection of arriving) connection.send(WORK);
+    await Promise.all(arriving.map((connection) => connection.next()));
+    const begun = requests.length - before;
+    assert.ok(begun < 600, `${begun} requests began before 50 connections were answered`);
+  });
+}
 
 test("a pipelined body that arrives after its headers is read in its turn", async (t) => {
   const { asked, rows } = slowRows();

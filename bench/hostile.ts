@@ -46,6 +46,7 @@ const MEASURES: readonly Measure[] = [
   { name: "streams", run: shares.manyStreams },
   { name: "connections", run: shares.stalledConnections, settings: shares.FEW_CONNECTIONS },
   { name: "busy clients", run: shares.busyClients },
+  { name: "arriving client", run: shares.arrivingClient },
   { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },
   {
     name: "long events",

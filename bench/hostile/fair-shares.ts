@@ -1,5 +1,6 @@
 /** The measurements of shares: one client takes as much as it can, and another one needs its share. */
 import { request } from "node:http";
+import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Started } from "../processes.ts";
 import { latencies, requireStatuses, resident, WrongAnswer, type Finding } from "./finding.ts";
@@ -12,6 +13,7 @@ const ATTACKER = "127.0.0.2";
 const VICTIM = "127.0.0.3";
 const HELD_CONNECTIONS = 2_000;
 const BUSY_CLIENTS = 1_000;
+const ARRIVING_CONNECTIONS = 2_500;
 /** The settings of the server of `stalledConnections`. */
 export const FEW_CONNECTIONS = { MAX_CONNECTIONS: String(HELD_CONNECTIONS) };
 
@@ -204,6 +206,34 @@ export async function busyClients({ url, pid }: Started): Promise<readonly Findi
   const health = await ended();
   for (const socket of sockets) socket.destroy();
   const what = `${BUSY_CLIENTS} clients that send request after request`;
+  return [
+    latencies(`/health on new connections beside ${what}`, health, 0.99, 100),
+    resident(what, pid),
+  ];
+}
+
+/** A client that opens connections without end, each with requests sent ahead, and leaves before it is answered. */
+export async function arrivingClient({ url, pid }: Started): Promise<readonly Finding[]> {
+  const { hostname, port } = new URL(url);
+  const requests = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50);
+  const sockets = new Set<Socket>();
+  const ended = await askHealth(url);
+  const end = performance.now() + 10_000;
+  while (performance.now() < end) {
+    for (let n = 0; n < 60 && sockets.size < ARRIVING_CONNECTIONS; n++) {
+      const socket = connect({ port: Number(port), host: hostname, localAddress: ATTACKER });
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+      socket.on("connect", () => {
+        socket.pause().write(requests);
+        setTimeout(() => socket.destroy(), 1_500);
+      });
+    }
+    await sleep(10);
+  }
+  const health = await ended();
+  for (const socket of sockets) socket.destroy();
+  const what = `a client with ${ARRIVING_CONNECTIONS} connections that come and go, each with 50 requests sent ahead`;
   return [
     latencies(`/health on new connections beside ${what}`, health, 0.99, 100),
     resident(what, pid),

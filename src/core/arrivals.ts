@@ -5,27 +5,47 @@
  */
 import { setImmediate } from "./timers.ts";
 
-/** The most turns for which long work waits: a flood of connections must not stop it. */
+/** The most turns for which work waits: a flood of connections must not stop it. */
 const MOST_TURNS = 8;
 
-/** The number of connections that arrived in this turn and the previous one. */
-let recent = 0;
+/** Arrivals of one kind, and work that waits for a turn of the event loop without them. */
+export class Arrivals {
+  /** The number of those in this turn and the previous one. */
+  #recent = 0;
 
-/** Records that a connection arrived. */
+  /** Records an arrival. */
+  add(): void {
+    this.#recent++;
+    setImmediate(() => setImmediate(() => this.#recent--));
+  }
+
+  /** Whether there were any in this turn or the previous one. */
+  get areRecent(): boolean {
+    return this.#recent > 0;
+  }
+
+  /** Calls a task in the next turn without arrivals, but after eight turns at the latest. */
+  onQuietTurn(task: () => void, turns = MOST_TURNS): void {
+    setImmediate(() => {
+      if (this.#recent > 0 && turns > 1) this.onQuietTurn(task, turns - 1);
+      else task();
+    });
+  }
+}
+
+const connections = new Arrivals();
+
+/** Records that a connection arrived, or that the first bytes of one that waited are to be read. */
 export function connectionArrived(): void {
-  recent++;
-  setImmediate(() => setImmediate(() => recent--));
+  connections.add();
 }
 
 /** Whether connections arrived in this turn or the previous one. */
 export function areArriving(): boolean {
-  return recent > 0;
+  return connections.areRecent;
 }
 
 /** Calls a task in the next turn without new connections, but after eight turns at the latest. */
 export function onQuietTurn(task: () => void, turns = MOST_TURNS): void {
-  setImmediate(() => {
-    if (recent > 0 && turns > 1) onQuietTurn(task, turns - 1);
-    else task();
-  });
+  connections.onQuietTurn(task, turns);
 }

@@ -7,8 +7,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { networkOf } from "../core/address.ts";
-import { connectionArrived } from "../core/arrivals.ts";
 import { FairShare, type Holding, type Share } from "../core/fair-share.ts";
+import { Newcomers } from "./newcomers.ts";
 import { isAnswering, type Latest } from "./pipeline.ts";
 
 /** The number of connections that are examined to find the least useful one: the work must not grow with the limit. */
@@ -26,6 +26,7 @@ export class Connections {
   readonly #limit: number;
   readonly #isByAddress: boolean;
   readonly #shares = new FairShare<Socket>();
+  readonly #newcomers = new Newcomers();
   /** In the order in which the next search for an idle connection looks at them. */
   readonly #open = new Set<Holding<Socket>>();
 
@@ -38,9 +39,8 @@ export class Connections {
     this.#isByAddress = isByAddress;
   }
 
-  /** Adds a new connection. At the limit it replaces another connection, or is closed. */
+  /** Adds a new connection, and reads it in its turn. At the limit it replaces another connection, or is closed. */
   add(socket: Socket): void {
-    connectionArrived();
     // Reset while it waited to be accepted. What the client had sent would still be read and carried out, 64 requests of
     // thousands of such connections, before those behind them are accepted.
     if (socket.remoteAddress === undefined) return void socket.destroy();
@@ -52,8 +52,10 @@ export class Connections {
     // `on`: the event comes once, and `once` would take more memory on each connection.
     socket.on("close", () => {
       this.latest.delete(socket);
+      this.#newcomers.remove(address, socket);
       this.#forget(holding);
     });
+    this.#newcomers.add(address, socket);
     if (this.#open.size <= this.#limit) return;
     const evicted = this.#leastUseful(holding);
     this.#forget(evicted); // not by its close event: other connections may be added before it

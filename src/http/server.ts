@@ -85,6 +85,8 @@ export async function listen(
   }
   const server = createServer({ ...LIMITS, IncomingMessage: Incoming, ...limits }, answer);
   server.maxHeadersCount = MOST_HEADERS + 1; // with one more the request is refused: Node drops later headers
+  // An option of `net.Server` that those of `http.Server` lack. `connections` reads each in its turn.
+  Object.assign(server, { pauseOnConnect: true });
   server.on("connection", (socket) => connections.add(socket));
   server.on("checkContinue", answer); // a refusal is then sent before the client sends the body
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {

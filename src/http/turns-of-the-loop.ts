@@ -6,7 +6,7 @@
  * - `late`: requests for which a turn had no time left. Later requests wait behind them.
  */
 import type { Duplex } from "node:stream";
-import { areArriving } from "../core/arrivals.ts";
+import { areArriving, onQuietTurn } from "../core/arrivals.ts";
 import { setImmediate, systemStopwatch } from "../core/timers.ts";
 
 /** The requests sent ahead that begin in a turn, of all connections. */
@@ -42,11 +42,11 @@ export function beginInTurn(socket: Duplex, begin: () => void, sizeOf: () => num
 }
 
 /**
- * Begins a request that was sent ahead in a later turn. With one of each of 120 connections in every turn, new
+ * Begins a request that was sent ahead in a later turn, after connections that arrive. With one of each of 120 connections in every turn, new
  * connections waited for a second.
  */
 export function beginAhead(socket: Duplex, begin: () => void): void {
-  if (ahead.push(() => beginNow(socket, begin)) === 1) setImmediate(beginThoseAhead);
+  if (ahead.push(() => beginNow(socket, begin)) === 1) onQuietTurn(beginThoseAhead);
 }
 
 function beginNow(socket: Duplex, begin: () => void): void {
@@ -60,7 +60,7 @@ function beginNow(socket: Duplex, begin: () => void): void {
 
 function beginThoseAhead(): void {
   const now = ahead.splice(0, BEGIN_IN_A_TURN);
-  if (ahead.length > 0) setImmediate(beginThoseAhead);
+  if (ahead.length > 0) onQuietTurn(beginThoseAhead);
   for (const begin of now) begin();
 }
 

@@ -14,7 +14,7 @@ test("connections that have closed are not kept in memory", async () => {
   const closed: WeakRef<EventEmitter>[] = [];
   for (let round = 0; round < 5; round++) {
     const sockets = Array.from({ length: 100 }, () =>
-      Object.assign(new EventEmitter(), { remoteAddress: "192.0.2.1" }),
+      Object.assign(new EventEmitter(), { remoteAddress: "192.0.2.1", resume() {} }),
     );
     for (const socket of sockets) connections.add(socket as unknown as Socket);
     for (const socket of sockets) {
@@ -37,7 +37,7 @@ test("a connection that was reset before it was accepted is closed, and takes no
   const socketOf = (remoteAddress: string | undefined) => {
     const destroyed: string[] = [];
     const destroy = (): void => void destroyed.push("yes");
-    return Object.assign(new EventEmitter(), { remoteAddress, destroy, destroyed });
+    return Object.assign(new EventEmitter(), { remoteAddress, resume() {}, destroy, destroyed });
   };
   const [open, reset] = [socketOf("192.0.2.1"), socketOf(undefined)];
   for (const socket of [open, reset]) connections.add(socket as unknown as Socket);

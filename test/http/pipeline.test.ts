@@ -151,6 +151,22 @@ for (const { name, ahead } of [
   });
 }
 
+test("connections of one address do not hold up a connection of another that arrives behind them", async (t) => {
+  const row = { ...common, method: "GET", path: "/work", replies: { 200: free } } as const;
+  let begun = 0;
+  const handle = () => {
+    const end = performance.now() + 0.5;
+    while (performance.now() < end);
+    return { begun: ++begun };
+  };
+  const { open } = await serve(t, [route({ ...row, handle })]);
+  for (let i = 0; i < 300; i++) open("127.0.0.2").send(WORK);
+  const newcomer = open("127.0.0.3");
+  newcomer.send(WORK);
+  const { body } = await newcomer.next();
+  assert.ok(JSON.parse(body).begun < 150, body);
+});
+
 test("a pipelined body that arrives after its headers is read in its turn", async (t) => {
   const { asked, rows } = slowRows();
   const { open } = await serve(t, rows);
@@ -362,6 +378,7 @@ test("beyond the size of all waiting requests, those of the address with the mos
   modest.send(GET + large.repeat(3));
   await until(() => asked.length === 1);
   for (const connection of greedy) connection.send(GET + large.repeat(MAX_WAITING_REQUESTS));
+  await until(() => asked.length === 1 + greedy.length);
   await Promise.race(greedy.map((connection) => connection.ended()));
   for (let turn = 0; turn <= 3; turn++) {
     const { length } = asked;

@@ -65,12 +65,14 @@ function recordingRow<Needs>(
     let answer: unknown;
     let entry: ActivityEntry | undefined;
     try {
-      return await recorder.commit(async (stores) => {
+      const made = recorder.commit(async (stores) => {
         answer = await row.handle(noting, { ...needs, ...stores });
         const happened = { change, input, note, action, outcome: "done" } as const;
         entry = entryOf(recorder, { ...happened, answer: valueOf(answer) });
         return { result: answer, entry };
       }, input.client);
+      // Also after a failure: the change may have been committed before it.
+      return await made.finally(() => row.ended?.(input, needs));
     } catch (error) {
       discard(answer);
       giveBack(recorder, change, entry);

@@ -209,6 +209,14 @@ export interface Route<Needs> extends RowFields<
   turn?(
     input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
   ): LargeAnswer | undefined;
+  /**
+   * Called when a change has ended, made or not, and before it is answered. It drops what memory holds of the state before
+   * the change: in the handler that is too early, since others read that state until the change is committed.
+   */
+  ended?(
+    input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
+    needs: Needs,
+  ): void;
   /** Set in every row that changes data: each change is one entry in the organization's activity log. */
   readonly change?: Change<
     Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
@@ -217,7 +225,7 @@ export interface Route<Needs> extends RowFields<
 }
 
 /** A row without its handler, from which documents are computed. */
-export type RouteDescription = Omit<Route<never>, "handle" | "turn">;
+export type RouteDescription = Omit<Route<never>, "handle" | "turn" | "ended">;
 
 /** Declares a row; path, parameters, body and replies give its handler its types. */
 export function route<
@@ -234,6 +242,7 @@ export function route<
     RoleField<M, A> & {
       handle(input: Input<Path, A, Q, H, B>, needs: Needs): Answer<R> | Promise<Answer<R>>;
       turn?(input: Input<Path, A, Q, H, B>): LargeAnswer | undefined;
+      ended?(input: Input<Path, A, Q, H, B>, needs: Needs): void;
       readonly change?: Change<Input<Path, A, Q, H, B>, AnswerValue<R>>;
     },
 ): Route<Needs> {

@@ -50,13 +50,13 @@ export const settingsRoutes = [
       action: "settings.replace",
       target: () => ({ type: "settings" }),
     },
-    async handle({ organization, body, note }, { settings, audit, config, redaction }: Needs) {
+    async handle({ organization, body, note }, { settings, audit, config }: Needs) {
       checkOwnRules(body);
       await settings.replace(organization, body, (before) => note(differences(before, body)));
       // After the change, hence in the client's turn: a burst of these reads would take every connection.
       const usage = await audit.usage(organization);
-      redaction.forget(organization);
       return settingsAnswer(organization, body, usage, config);
     },
+    ended: ({ organization }, { redaction }: Needs) => redaction.forget(organization),
   }),
 ];

@@ -187,6 +187,32 @@ test("HEAD does nothing and has no entry", async () => {
   assert.deepEqual(written, []);
 });
 
+test("a row learns that its change has ended, made or not", async () => {
+  const order: string[] = [];
+  const activity = {
+    append: async (): Promise<void> => void order.push("entry"),
+  };
+  const commit: ReturnType<typeof changeThenEntry> = async (made, asker) => {
+    const result = await changeThenEntry({ activity })(made, asker);
+    order.push("committed");
+    return result;
+  };
+  const recorder = { commit, activity, now: () => T0, ids: () => "e1" };
+  const run = async (handle: () => unknown): Promise<unknown> => {
+    const ended = (): void => void order.push("ended");
+    const row = { change, handle, ended } as unknown as Route<unknown>;
+    return recordingRows([row], recorder)[0]?.handle(input, undefined);
+  };
+  await run(() => ({ name: "a" }));
+  assert.deepEqual(order.splice(0), ["entry", "committed", "ended"]);
+  const failure = new Error("I/O error");
+  await assert.rejects(
+    run(() => Promise.reject(failure)),
+    failure,
+  );
+  assert.deepEqual(order, ["ended", "entry"]);
+});
+
 test("a row without a change is not wrapped", () => {
   const row = { change: undefined } as unknown as Route<unknown>;
   const activity = { append: async () => {} };

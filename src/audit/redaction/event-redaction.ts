@@ -70,7 +70,7 @@ export class EventRedaction {
     return (first.reading = this.#read(organization, first));
   }
 
-  /** Reads the settings of an organization again before its next event. */
+  /** Reads the settings of an organization again before its next event. Called after a change of them is committed. */
   forget(organization: string): void {
     this.#withRules.delete(organization);
     this.#without.delete(organization);

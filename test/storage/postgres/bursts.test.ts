@@ -1,60 +1,21 @@
 /** Bursts of one client whose statements wait in the database. Meanwhile others must be served. */
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
-import pg from "pg";
-import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";
-import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
-import { ADMIN, ADMIN_SETTINGS, start, type App, type Settings } from "../../support/start.ts";
+import { test } from "node:test";
+import { startWithLocks } from "../../support/locks.ts";
+import { withoutPostgres } from "../../support/postgres.ts";
+import { ADMIN } from "../../support/start.ts";
 
 const skip = withoutPostgres;
 const PUBLISH = "/api/public/policies";
 const ACTIVE = "/api/v1/policies?active=true";
 const POOL = 4;
 
-interface Opened {
-  readonly app: App;
-  /** Holds the lock that a statement takes, as another server does that is making a change; the result ends that. */
-  lock(statement: string): Promise<() => Promise<void>>;
-  /** Waits until the given number of transactions waits for a lock. */
-  waiting(transactions: number): Promise<void>;
-}
-
-async function open(t: TestContext, settings: Settings = {}): Promise<Opened> {
-  const databaseUrl = await createDatabase();
-  const app = await start(t, { ...ADMIN_SETTINGS, ...settings }, undefined, (parts) => {
-    const config = { ...parts.config, databaseUrl, databasePoolSize: POOL };
-    return openPostgresEngine({ ...parts, config });
-  });
-  const watch = await openDatabase(databaseUrl, 1);
-  t.after(() => watch.close());
-  return {
-    app,
-    async lock(statement) {
-      const holder = new pg.Client({ connectionString: databaseUrl });
-      await holder.connect();
-      let isHeld = true;
-      const end = async (): Promise<void> => {
-        if (isHeld) await holder.end();
-        isHeld = false;
-      };
-      t.after(end);
-      await holder.query(`BEGIN; ${statement}`);
-      return end;
-    },
-    async waiting(transactions) {
-      const blocked = `SELECT FROM pg_stat_activity
-        WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`;
-      while ((await watch.query(blocked)).length < transactions);
-    },
-  };
-}
-
 function repeat<T>(count: number, one: (n: number) => Promise<T>): readonly Promise<T>[] {
   return Array.from({ length: count }, (_, n) => one(n));
 }
 
 test("a burst of changes of one organization does not hold up others", { skip }, async (t) => {
-  const { app, lock, waiting } = await open(t);
+  const { app, lock, waiting } = await startWithLocks(t, POOL);
   const acme = await app.createOrganization("Acme", await app.asUser(ADMIN));
   const end = await lock("SELECT FROM organizations WHERE id = 'default' FOR UPDATE");
   const burst = repeat(3 * POOL, (n) => app.post(PUBLISH, { version: `p${n}`, yaml: "a: 1" }));
@@ -69,7 +30,7 @@ test("a burst of changes of one organization does not hold up others", { skip },
 });
 
 test("a burst of changes that read first does not hold up others", { skip }, async (t) => {
-  const { app, lock, waiting } = await open(t);
+  const { app, lock, waiting } = await startWithLocks(t, POOL);
   const end = await lock("LOCK policy_versions");
   const rollout = { version: "v1", stages: [{ percent: 10 }] };
   const burst = repeat(3 * POOL, () => app.post("/api/public/rollouts", rollout));
@@ -81,7 +42,7 @@ test("a burst of changes that read first does not hold up others", { skip }, asy
 });
 
 test("a burst of replaced settings does not hold up others", { skip }, async (t) => {
-  const { app, lock, waiting } = await open(t);
+  const { app, lock, waiting } = await startWithLocks(t, POOL);
   const admin = await app.asUser(ADMIN);
   const end = await lock("LOCK audit_heads");
   const burst = repeat(3 * POOL, () => app.put("/api/v1/settings", { settings: [] }, admin));
@@ -96,7 +57,7 @@ test("a burst of replaced settings does not hold up others", { skip }, async (t)
 });
 
 test("a burst of sign-ins from one network does not hold up others", { skip }, async (t) => {
-  const { app, lock, waiting } = await open(t, { trustProxy: 1 });
+  const { app, lock, waiting } = await startWithLocks(t, POOL, { trustProxy: 1 });
   const signIn = (address: string, password: string) =>
     app.post("/api/v1/auth/login", { ...ADMIN, password }, { "x-forwarded-for": address });
   assert.equal((await signIn("192.0.2.1", "a wrong password")).status, 401);
@@ -111,7 +72,7 @@ test("a burst of sign-ins from one network does not hold up others", { skip }, a
 });
 
 test("a first burst of reports asks once how much is stored", { skip }, async (t) => {
-  const { app, lock, waiting } = await open(t);
+  const { app, lock, waiting } = await startWithLocks(t, POOL);
   const end = await lock("LOCK audit_heads");
   const burst = repeat(3 * POOL, () => app.post("/api/public/audit", { command: "ls" }));
   await waiting(1);

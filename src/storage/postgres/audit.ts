@@ -116,7 +116,7 @@ export class PostgresAudit implements AuditStore {
     const newest = "SELECT last_seq AS n FROM audit_heads WHERE organization_id = $1";
     const last = await numberFrom(this.#database, newest, [organization]);
     const row = after === undefined ? last : readStreamPosition(after, last);
-    return this.#arrivals.tail(organization, filter, row, reader?.party[0]);
+    return this.#arrivals.tail(organization, filter, row, reader?.party);
   };
 
   readonly histogram: AuditStore["histogram"] = (organization, filter, from, to, ms, searcher) =>

@@ -32,7 +32,7 @@ function open() {
     signal: AbortSignal,
     surface = "public",
   ): Promise<void> => {
-    const tail = arrivals.tail(organization, { q }, 0, surface);
+    const tail = arrivals.tail(organization, { q }, 0, [surface, organization]);
     for await (const [arrival] of tail.arrivals(signal)) assert.fail(String(arrival?.json));
   };
   const organizations = (): readonly string[] => reading.map(({ organization }) => organization);
@@ -99,4 +99,33 @@ test("a read that waits ends with its streams", async () => {
   assert.ok(reads >= 2 && reads <= 6, `${reads} reads`);
   staying.abort();
   await Promise.all([first, last]);
+});
+
+test("long events are read once for all streams of an address, and short ones meanwhile", async (t) => {
+  const long = { row: 1, line: null };
+  const short = { row: 1, line: "{}" };
+  let lines = 0;
+  const database = {
+    async query(text: string, [organization]: readonly unknown[]) {
+      if (text.startsWith("SELECT line")) return [{ line: `${++lines}`.repeat(1 << 20) }];
+      if (text.startsWith("SELECT row")) return [organization === "long" ? long : short];
+      return [];
+    },
+  } as unknown as Database;
+  const arrivals = new Arrivals(database);
+  const leaving = new AbortController();
+  t.after(() => leaving.abort());
+  const first = async (organization: string, n: number) => {
+    const party = ["public", organization, "127.0.0.1"];
+    const tail = arrivals.tail(organization, { q: `${n}` }, 0, party);
+    const stream = tail.arrivals(leaving.signal)[Symbol.asyncIterator]();
+    return ((await stream.next()).value as readonly { json: Buffer }[])[0]?.json;
+  };
+  const unread = Promise.all(Array.from({ length: 20 }, (_, n) => first("long", n)));
+  arrivals.grown("long", 1);
+  assert.equal(new Set(await unread).size, 1);
+  assert.equal(lines, 1);
+  const read = first("short", 1);
+  arrivals.grown("short", 1);
+  assert.equal(String(await read), "{}");
 });

@@ -4,22 +4,25 @@
  * server stores wake its streams without a query.
  */
 import type { Arrival, AuditFilter, AuditTail } from "../../../audit/store.ts";
+import { LONG_READ_BYTES } from "../../../audit/long-reads.ts";
 import { streamPosition } from "../../../audit/positions.ts";
+import type { Party } from "../../../core/fair-share.ts";
 import { clearTimeout, setTimeout } from "../../../core/timers.ts";
 import { Turns } from "../../../core/turns.ts";
 import type { Database, Statements } from "../database.ts";
-import { readPortion } from "./portions.ts";
+import { LongEvents, type LongEvent } from "./long-events.ts";
+import { readShortPortion } from "./portions.ts";
 
 const ASK_EVERY_MS = 200;
-const READ = { rows: 256, bytes: 64 << 10 };
+const READ = { rows: 256, bytes: LONG_READ_BYTES };
 /** Larger ranges of rows are read as searches, which may take longer. */
 const MANY_ROWS = 10_000;
 
 /**
- * The reads of streams that run at a time. A filter may have to look through long texts for a long text: with a read for
- * each of the 100 streams of one client, every other request waited some seconds for a connection. In an organization its
- * prefixes take turns: otherwise the streams of its users wait for those of anonymous clients. Those that wait are no more
- * than the streams.
+ * The reads of short events, and of the row numbers of long ones, that run at a time. A filter may have to look through long
+ * texts for a long text: with a read for each of the 100 streams of one client, every other request waited some seconds for
+ * a connection. In an organization its prefixes take turns: otherwise the streams of its users wait for those of anonymous
+ * clients. Those that wait are no more than the streams.
  */
 const READS = {
   atOnce: 2,
@@ -41,6 +44,9 @@ interface Found extends Arrival {
   readonly row: number;
 }
 
+/** The next events of a stream: short ones, or the row number of a long one. */
+type Portion = readonly Found[] | LongEvent;
+
 /** Streams that wait for a row of an organization. */
 interface Waiting {
   last: number;
@@ -49,7 +55,7 @@ interface Waiting {
 
 /** A read under way for some streams. It ends when all of them have left. */
 interface SharedRead {
-  readonly found: Promise<readonly Found[]>;
+  readonly found: Promise<Portion>;
   readonly left: AbortController;
   streams: number;
 }
@@ -61,12 +67,14 @@ export class Arrivals {
   /** Reads under way. */
   readonly #reads = new Map<string, SharedRead>();
   readonly #turns = new Turns(READS);
+  readonly #long: LongEvents;
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
   #isClosed = false;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#long = new LongEvents((...statement) => database.query(...statement));
   }
 
   /** Call when events of an organization were stored; `last` is the newest row. */
@@ -77,10 +85,16 @@ export class Arrivals {
     for (const wake of waiting.wakes) wake();
   }
 
-  /** The events after a row; see `AuditTail.arrivals`. */
-  tail(organization: string, filter: AuditFilter, after: number, surface = ""): AuditTail {
+  /** The events after a row; see `AuditTail.arrivals`. The reads take turns of `reader`. */
+  tail(
+    organization: string,
+    filter: AuditFilter,
+    after: number,
+    reader: Party = ["", organization],
+  ): AuditTail {
+    const [surface = ""] = reader;
     const followed = { organization, surface, filter };
-    const arrivals = (signal: AbortSignal) => this.#follow(followed, after, signal);
+    const arrivals = (signal: AbortSignal) => this.#follow(followed, after, reader, signal);
     return { start: streamPosition(after), arrivals };
   }
 
@@ -94,6 +108,7 @@ export class Arrivals {
   async *#follow(
     followed: Followed,
     after: number,
+    reader: Party,
     signal: AbortSignal,
   ): AsyncGenerator<readonly Arrival[]> {
     const { organization } = followed;
@@ -115,6 +130,13 @@ export class Arrivals {
         const found = await this.#readShared(followed, at, last, signal);
         if (found === undefined) return;
         if (signal.aborted) return;
+        if ("row" in found) {
+          const position = streamPosition(found.row);
+          const lines = this.#long.read(found, reader, signal);
+          for await (const json of lines) yield [{ position, json }];
+          at = found.row;
+          continue;
+        }
         if (found.length > 0) yield found;
         at = found.at(-1)?.row ?? last;
       }
@@ -131,7 +153,7 @@ export class Arrivals {
     after: number,
     last: number,
     signal: AbortSignal,
-  ): Promise<readonly Found[] | undefined> {
+  ): Promise<Portion | undefined> {
     const key = JSON.stringify([followed, after, last]);
     const read = this.#reads.get(key) ?? this.#begin(key, followed, after, last);
     read.streams++;
@@ -192,7 +214,7 @@ export class Arrivals {
     { organization, surface, filter }: Followed,
     after: number,
     last: number,
-  ): Promise<readonly Found[]> {
+  ): Promise<Portion> {
     const searcher = { party: [surface, organization] };
     const days = await this.#database.query<{ day: string }>(
       `SELECT DISTINCT d.day::text AS day FROM audit_days d
@@ -200,13 +222,18 @@ export class Arrivals {
         WHERE d.organization_id = $1 AND d.last_seq > $2`,
       [organization, after],
     );
-    const among = days.map(({ day }) => day);
-    const isLong = last - after > MANY_ROWS;
+    const range = {
+      ...{ organization, after, upTo: last, filter },
+      days: days.map(({ day }) => day),
+    };
+    const areMany = last - after > MANY_ROWS;
     const query: Statements["query"] = (text, values = []) =>
-      isLong ? this.#database.search(text, values, searcher) : this.#database.query(text, values);
-    const rows = await readPortion(query, organization, among, after, last, filter, READ);
-    return rows.map(({ row, line }) => {
-      return { row, position: streamPosition(row), json: Buffer.from(line) };
-    });
+      areMany ? this.#database.search(text, values, searcher) : this.#database.query(text, values);
+    const found: Found[] = [];
+    for (const { row, line } of await readShortPortion(query, range, READ)) {
+      if (line === null) return { organization, days: range.days, row };
+      found.push({ row, position: streamPosition(row), json: Buffer.from(line) });
+    }
+    return found;
   }
 }

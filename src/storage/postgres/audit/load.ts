@@ -53,13 +53,12 @@ export async function* storedLines(
 ): AsyncGenerator<readonly Buffer[]> {
   const { days } = await daysOf(database, organization);
   const read = (after: number) =>
-    readPortion(
-      (text, values = []) => database.search(text, values),
+    readPortion((text, values = []) => database.search(text, values), {
       organization,
-      days.filter(({ last }) => last > after).map(({ day }) => day),
+      days: days.filter(({ last }) => last > after).map(({ day }) => day),
       after,
-      Number.MAX_SAFE_INTEGER,
-    );
+      upTo: Number.MAX_SAFE_INTEGER,
+    });
   let rows = await read(0);
   while (rows.length > 0) {
     const next = read((rows.at(-1) as EventLine).row); // read ahead while the caller works on this portion

@@ -97,8 +97,8 @@ export async function nextRows(
     "SELECT DISTINCT day::text AS day FROM audit_days WHERE organization_id = $1 AND last_seq > $2",
     [organization, after],
   );
-  const among = days.map(({ day }) => day);
-  return readPortion((...text) => statements.query(...text), organization, among, after, upTo);
+  const range = { organization, days: days.map(({ day }) => day), after, upTo };
+  return readPortion((...text) => statements.query(...text), range);
 }
 
 /** The first row of a log with an id. */

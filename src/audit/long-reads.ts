@@ -1,0 +1,30 @@
+/**
+ * Reads of long events for streams. One event may be some MiB long: a hundred streams that continued before such events had
+ * all of them in memory, each in bytes of its own. So a long read has its turn until its reader has taken it, or for the
+ * second in which the unread bytes of answers are counted. Those that wait are no more than the streams. Short reads have
+ * turns of their own, so that they do not wait for readers.
+ */
+import { SECOND_MS } from "../core/clock.ts";
+import { clearTimeout, setTimeout } from "../core/timers.ts";
+import type { TurnLimits } from "../core/turns.ts";
+
+/** A read of more bytes is long. */
+export const LONG_READ_BYTES = 64 << 10;
+
+/** The long reads that are not taken: in all, of one address, under one prefix, and of one organization under it. */
+export const LONG_READS: TurnLimits = {
+  atOnce: 4,
+  atOnceOfOne: 1,
+  atOnceOfGroups: [3, 2],
+  waiting: Infinity,
+  areShort: true,
+};
+
+/** Ends a turn by itself after a second; the result ends it at once. */
+export function withinASecond(end: () => void): () => void {
+  const late = setTimeout(end, SECOND_MS).unref();
+  return () => {
+    clearTimeout(late);
+    end();
+  };
+}

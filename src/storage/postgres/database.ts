@@ -8,7 +8,7 @@ import { Turns, type Asker } from "../../core/turns.ts";
 import { isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
 import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
 import { repeatedly } from "./repeat.ts";
-import { Searches, turnOf } from "./searches.ts";
+import { byOrganization, Searches, turnOf } from "./searches.ts";
 
 /** A statement with its values. A named statement is prepared once on each connection. */
 type Statement = readonly [text: string, values?: readonly unknown[], name?: string];
@@ -55,7 +55,8 @@ export class Database implements Statements {
   readonly #searches: Searches;
   /**
    * The turns of clients' transactions. Those of one organization wait for each other's locks, each with a
-   * connection. Without turns, a burst of them would take every connection, and all other requests would wait.
+   * connection. Without turns, a burst of them would take every connection, and all other requests would wait. An
+   * organization leaves a turn to the others, and one prefix of it a turn to the other, unless there are only one or two.
    */
   readonly #changes: Turns;
 
@@ -67,7 +68,11 @@ export class Database implements Statements {
     const searches = Math.max(1, Math.floor(poolSize / 4));
     this.#searches = new Searches(shape, searches, (processId) => this.#cancel(processId));
     const atOnce = Math.max(1, Math.floor(poolSize / 2));
-    const limits = { atOnce, atOnceOfOne: 1, waiting: MAX_WAITING, areShort: true } as const;
+    const limits = {
+      ...{ atOnce, atOnceOfOne: 1, waiting: MAX_WAITING },
+      atOnceOfGroups: [Math.max(2, atOnce - 1), Math.max(2, atOnce - 2)],
+      areShort: true,
+    } as const;
     this.#changes = new Turns(limits, TOO_MANY_CHANGES);
   }
 
@@ -92,7 +97,7 @@ export class Database implements Statements {
     asker: Asker | undefined,
     ...statement: Statement
   ): Promise<readonly Row[]> {
-    const endTurn = asker && (await turnOf(this.#changes, asker, TOO_MANY_CHANGES));
+    const endTurn = asker && (await this.#turnOf(asker));
     try {
       return await this.query<Row>(...statement);
     } finally {
@@ -140,7 +145,7 @@ export class Database implements Statements {
    * @param asker waits for its turn first
    */
   async begin(asker?: Asker): Promise<Transaction> {
-    const endTurn = asker && (await turnOf(this.#changes, asker, TOO_MANY_CHANGES));
+    const endTurn = asker && (await this.#turnOf(asker));
     let client: PoolClient;
     try {
       await asker?.recheck?.();
@@ -220,6 +225,11 @@ export class Database implements Statements {
   /** Waits for the statements under way, and closes every connection. */
   async close(): Promise<void> {
     await Promise.all([this.#pool.close(), this.#searches.close()]);
+  }
+
+  #turnOf(asker: Asker): Promise<() => void> {
+    const [, organization = ""] = asker.party;
+    return turnOf(this.#changes, byOrganization(organization, asker), TOO_MANY_CHANGES);
   }
 
   #isRefusedByServer(error: unknown): boolean {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Unauthenticated, Unavailable } from "../../../src/core/errors.ts";
-import type { Database } from "../../../src/storage/postgres/database.ts";
+import type { Database, Transaction } from "../../../src/storage/postgres/database.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 
 const skip = withoutPostgres;
@@ -128,5 +128,30 @@ test(
     await assert.rejects(ended, Unauthenticated);
     await (await next).rollback();
     assert.equal(began, 2);
+  },
+);
+
+test(
+  "an organization leaves a turn of changes to the others, and a prefix of it to the other",
+  { skip },
+  async (t) => {
+    const database = await open(t, 10);
+    const left = new AbortController();
+    const begun: Transaction[] = [];
+    const begin = async (...party: readonly string[]): Promise<void> => {
+      const transaction = await database.begin({ party, gone: left.signal });
+      begun.push(transaction);
+    };
+    const burst = (surface: string) =>
+      Array.from({ length: 6 }, (_, n) => begin(surface, "acme", `192.0.2.${n}`));
+    const bursts = Promise.allSettled([...burst("public"), ...burst("v1")]);
+    while (begun.length < 4) await turn();
+    await begin("v1", "other", "192.0.2.1");
+    assert.equal(begun.length, 5);
+    left.abort(new Error("left"));
+    const outcomes = (await bursts).map(({ status }) => status === "fulfilled");
+    assert.equal(outcomes.slice(0, 6).filter(Boolean).length, 3);
+    assert.equal(outcomes.slice(6).filter(Boolean).length, 1);
+    for (const transaction of begun) await transaction.rollback();
   },
 );

@@ -3,7 +3,7 @@ import { integer, string, word } from "../core/schema-parts.ts";
 import { assignedVersion } from "../core/assigned-version.ts";
 import type { Assignee, Assignments } from "../core/assignment.ts";
 import type { Clock } from "../core/clock.ts";
-import { BadInput, NotFound } from "../core/errors.ts";
+import { BadInput, NotFound, Unavailable } from "../core/errors.ts";
 import type { Quotas } from "../core/quota.ts";
 import { json, later, reply, type Reply } from "../http/reply.ts";
 import { route, type Surface } from "../http/route.ts";
@@ -56,7 +56,7 @@ function keepHeartbeat(report: Report, needs: Needs): Promise<Reply> {
 
 /**
  * Stores a report, then answers with the version that is assigned to the runtime. It is read after the report, whose
- * labels may change it.
+ * labels may change it. If it cannot be read at present, the answer lacks it: a 503 would say that the report is not stored.
  */
 function keep(
   { organization, surface, body }: Report,
@@ -72,7 +72,13 @@ function keep(
         if (error) return settle(error);
         const version = assignments.assigned(organization, body.name);
         if (typeof version === "string") return settle(undefined, answer(isNew, version));
-        version.then((read) => settle(undefined, answer(isNew, read)), settle);
+        version.then(
+          (read) => settle(undefined, answer(isNew, read)),
+          (fault) => {
+            if (fault instanceof Unavailable) settle(undefined, answer(isNew, ""));
+            else settle(fault);
+          },
+        );
       },
       quotas.runtimes(surface),
       quotas.labels(surface),

@@ -63,7 +63,7 @@ export const runtimeRegister = {
 } as const satisfies Schema;
 
 const assignedPolicy = string(
-  "The policy version that is assigned to the runtime; absent while no version is active.",
+  "The policy version that is assigned to the runtime; absent while no version is active, or if the database cannot be asked for it at present.",
   { examples: ["20261120T203000Z"] },
 );
 

@@ -15,10 +15,16 @@ export const SEARCHED_AT_ONCE = 8;
 export const LINE_LENGTH = 256;
 
 /**
- * The most pieces of exports that are read and turned into CSV at a time. A piece waits without limit: an export that
- * has begun is never refused.
+ * The most pieces of exports that are read and turned into CSV at a time, and the most rows in several pieces: in all, of
+ * one user, under one prefix, and of one organization under it. They wait without limit: an export that has begun is never
+ * refused.
  */
-const CSV_PIECES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
+export const CSV_PIECES: TurnLimits = {
+  atOnce: 4,
+  atOnceOfOne: 1,
+  atOnceOfGroups: [3, 2],
+  waiting: Infinity,
+};
 
 /** Large batches that are stored at a time, and that wait as parsed JSON. */
 export const LARGE_BATCHES = { atOnce: 4, atOnceOfOne: 2, waiting: 64 };
@@ -30,6 +36,7 @@ export const BATCHES: TurnLimits = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, a
 export function turnsOfWork() {
   return {
     csvTurns: new Turns(CSV_PIECES),
+    longRowTurns: new Turns(CSV_PIECES),
     largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
     batches: new Turns(BATCHES, "Too many batches are being stored: try again"),
     replays: new Turns(REPLAYS, "Too many replays are under way: try again"),

@@ -20,6 +20,8 @@ const NO_LONGER_ALLOWED = "The credentials of a running export are no longer acc
 const NEWLINE = 0x0a;
 /** Longer lines are written in parts, so that a slow reader can be told from a stalled one. */
 const PART_BYTES = 64 << 10;
+/** A row of more bytes keeps its turn until its reader has it. */
+const LONG_ROW_BYTES = 256 << 10;
 
 /** The events and the format of an export. */
 export interface ExportView {
@@ -40,6 +42,8 @@ export interface ExportNeeds {
   readonly proofs?: SignedSizes | undefined;
   /** Bounds how many pieces of all exports are read and turned into CSV at a time. */
   readonly csvTurns: Turns;
+  /** Bounds how many rows that arrive in several pieces are in memory at a time. */
+  readonly longRowTurns: Turns;
   readonly now: Clock;
 }
 
@@ -95,7 +99,7 @@ export function exportFacts({
  * longer accepted.
  */
 export async function answerExport(
-  { audit, proofs, now, csvTurns }: ExportNeeds,
+  { audit, proofs, now, csvTurns, longRowTurns }: ExportNeeds,
   organization: string,
   { format, bom, filter }: ExportView,
   { party, gone, isAllowed }: ExportReader,
@@ -120,9 +124,12 @@ export async function answerExport(
       else {
         const taken = () => (output.writableLength > 0 ? sent : undefined);
         const reader = { taken, cut: () => void output.destroy() };
-        const turn = () => csvTurns.wait(party, signal, reader);
+        const turns = {
+          piece: () => csvTurns.wait(party, signal, reader),
+          longRow: () => longRowTurns.wait(party, signal, reader),
+        };
         await send(bom === true ? BYTE_ORDER_MARK + CSV_HEADER : CSV_HEADER);
-        await sendLines(rows[Symbol.asyncIterator](), send, turn, signal);
+        await sendLines(rows[Symbol.asyncIterator](), send, turns, signal);
       }
     },
     [
@@ -135,29 +142,39 @@ export async function answerExport(
 
 /**
  * Sends rows as lines of CSV. Reading a piece and turning it into lines takes a turn, since there may be hundreds of
- * exports: while they wait they keep nothing. A long row arrives in several pieces or as a piece of its own, and
- * several copies of it are in memory while it becomes a line; its turn ends when the reader has the whole line.
+ * exports: while they wait they keep nothing. Of a long row several copies are in memory while it becomes a line, so its turn
+ * ends when the reader has the whole line. A row that arrives in several pieces has a turn of the other kind from the second
+ * on: short pieces do not wait for readers of long rows.
  */
 async function sendLines(
   rows: AsyncIterator<Buffer>,
   send: (piece: Buffer | string) => Promise<void>,
-  turn: () => Promise<() => void>,
+  turns: Readonly<Record<"piece" | "longRow", () => Promise<() => void>>>,
   signal: AbortSignal,
 ): Promise<void> {
   const yielder = new Yielder(signal);
   let endTurn: (() => void) | undefined;
   try {
     for (;;) {
-      endTurn = await turn();
-      const lines = await readLines(rows, yielder);
-      if (lines === undefined) return;
-      if (typeof lines === "string") {
+      endTurn = await turns.piece();
+      const { done, value: piece } = await rows.next();
+      if (done === true) return;
+      const isWhole = piece.at(-1) === NEWLINE;
+      if (isWhole && !isLongRow(piece)) {
+        const lines = await yielder.run(csvLines(piece));
         endTurn();
         await send(lines);
         continue;
       }
-      for (let at = 0; at < lines.length; at += PART_BYTES) {
-        await send(lines.subarray(at, at + PART_BYTES));
+      const parts = [Buffer.from(piece)]; // the store may use the memory of a piece again
+      if (!isWhole) {
+        endTurn();
+        endTurn = await turns.longRow();
+        await readRest(rows, parts);
+      }
+      const line = await yielder.run(longCsvLine(Buffer.concat(parts)));
+      for (let at = 0; at < line.length; at += PART_BYTES) {
+        await send(line.subarray(at, at + PART_BYTES));
       }
       endTurn();
     }
@@ -166,24 +183,19 @@ async function sendLines(
   }
 }
 
-/** The next rows as text, or a long row as bytes; `undefined` after the last row. */
-async function readLines(
-  rows: AsyncIterator<Buffer>,
-  yielder: Yielder,
-): Promise<string | Buffer | undefined> {
-  const parts: Buffer[] = [];
-  for (;;) {
+/** Reads the other pieces of a row. */
+async function readRest(rows: AsyncIterator<Buffer>, parts: Buffer[]): Promise<void> {
+  for (let isEnded = false; !isEnded;) {
     const { done, value: piece } = await rows.next();
-    if (done === true) return undefined;
-    const isEnded = piece.at(-1) === NEWLINE;
-    if (isEnded && parts.length === 0 && !isLongRow(piece)) return yielder.run(csvLines(piece));
-    parts.push(Buffer.from(piece)); // the store may use the memory of a piece again
-    if (isEnded) return yielder.run(longCsvLine(Buffer.concat(parts)));
+    if (done === true) return;
+    parts.push(Buffer.from(piece));
+    isEnded = piece.at(-1) === NEWLINE;
   }
 }
 
+/** Whether a piece is one row, of which several copies would take much memory. */
 function isLongRow(piece: Buffer): boolean {
-  return piece.length > PART_BYTES && piece.indexOf(NEWLINE) === piece.length - 1;
+  return piece.length > LONG_ROW_BYTES && piece.indexOf(NEWLINE) === piece.length - 1;
 }
 
 /** Writes, and waits until the operating system has taken the piece: only one piece at a time is in memory. */

@@ -11,7 +11,7 @@ import { createIds } from "../../src/core/ids.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { Turns } from "../../src/core/turns.ts";
-import { BATCHES, LARGE_BATCHES } from "../../src/shared-limits.ts";
+import { BATCHES, CSV_PIECES, LARGE_BATCHES } from "../../src/shared-limits.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf, NOON } from "./store-suite.ts";
@@ -36,7 +36,7 @@ export async function serveAudit(
   limits: Partial<StreamLimits> = {},
   store = new MemoryAudit(),
   parts: Partial<ListenerParts<unknown>> = {},
-  csvTurns = new Turns({ atOnce: 4, atOnceOfOne: 2, waiting: Infinity }),
+  csvTurns = new Turns(CSV_PIECES),
 ): Promise<ServedAudit> {
   let time = NOON;
   const now = () => time;
@@ -49,6 +49,7 @@ export async function serveAudit(
     auditStreams: streams,
     exportTickets: new ExportTickets(now),
     csvTurns,
+    longRowTurns: new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: Infinity }),
     largeBatches: new Turns(LARGE_BATCHES),
     batches,
     redactionTrials: new Turns(REDACTION_TRIALS),

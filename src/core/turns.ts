@@ -108,7 +108,7 @@ export class Turns {
    * Calls `begin` at once if there is room, otherwise when the turn comes; its argument ends the turn. When
    * the line is full, the user with the most waiting requests loses its newest one: `refuse` is called.
    *
-   * @returns cancels a turn that has not begun; `undefined` if it began at once
+   * @returns cancels a turn that has not begun; `undefined` if it began without waiting in the line
    * @throws Unavailable if this user has the most waiting requests
    */
   take(
@@ -134,7 +134,7 @@ export class Turns {
     request.holding.set(1);
     this.#line.add(request);
     this.#checks ??= setInterval(() => this.check(), SECOND_MS).unref();
-    if (!this.#pauses) this.#beginNext(); // there may be room for it, but not for those before it
+    this.#beginNext(); // there may be room for it, but not for those before it
     return () => {
       request.holding?.close();
       this.#line.remove(request);
@@ -155,11 +155,13 @@ export class Turns {
         reject(signal?.reason as Error);
       };
       const begin = (end: () => void): void => {
+        hasBegun = true;
         signal?.removeEventListener("abort", onAbort);
         resolve(end);
       };
+      let hasBegun = false;
       const cancel = this.take(party, begin, reject, reader);
-      if (cancel) signal?.addEventListener("abort", onAbort, { once: true });
+      if (!hasBegun) signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
 
@@ -210,7 +212,7 @@ export class Turns {
     begin(() => {
       if (!this.#begun.delete(begun)) return;
       this.#line.hold(party, -1);
-      if (!this.#pauses) this.#beginNext();
+      this.#beginNext();
     });
   }
 
@@ -222,11 +224,14 @@ export class Turns {
     }, TURNS_BETWEEN);
   }
 
+  /** Begins the next request that has room; of short answers, all of them. */
   #beginNext(): void {
-    const next = this.#line.next(this.#hasRoom);
-    if (!next) return;
-    next.holding?.close();
-    this.#begin(next);
+    while (!this.#pauses) {
+      const next = this.#line.next(this.#hasRoom);
+      if (!next) return;
+      next.holding?.close();
+      this.#begin(next);
+    }
   }
 }
 

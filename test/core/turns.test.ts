@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { connectionArrived } from "../../src/core/arrivals.ts";
@@ -57,10 +58,10 @@ test("several short answers begin in one event loop turn, as many as may be made
 test("while connections arrive, short answers do not begin together either", async () => {
   const { take, begun } = turnsWithRecord({ areShort: true });
   connectionArrived();
-  for (const name of ["p a 1", "p a 2"]) take(name);
+  for (const name of ["p a 1", "p a 2", "p b 1"]) take(name);
   assert.deepEqual(begun, ["p a 1"]);
   await turnsOfTheLoop(5);
-  assert.deepEqual(begun, ["p a 1", "p a 2"]);
+  assert.deepEqual(begun, ["p a 1", "p b 1", "p a 2"], "all of them begin once none arrive");
 });
 
 test("while connections arrive, an answer begins in one of many event loop turns", async () => {
@@ -194,6 +195,14 @@ test("a client that has left before it asks gets no turn and no place in the lin
   const next = turns.wait(["p", "b"]);
   end();
   (await next)();
+});
+
+test("a turn that begins behind a line leaves no listener on the client's signal", async () => {
+  const turns = new Turns({ atOnce: 9, atOnceOfOne: 1, waiting: 9, areShort: true });
+  for (let i = 0; i < 2; i++) turns.take(["p", "a"], () => {}, assert.fail); // the second one waits
+  const { signal } = new AbortController();
+  for (let i = 0; i < 20; i++) (await turns.wait(["p", "b"], signal))();
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
 test("a client whose credentials ended while it waited does no work, and its turn is free again", async () => {

@@ -234,6 +234,8 @@ export class AuditTrail implements TailSource {
     return rowsAfter(this.#segments.indexes, row, count, bytes);
   }
 
+  bytesOf = (row: GlobalRow): number => lineOf(this.#segments, row)?.length ?? 0;
+
   async readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]> {
     const slices = rows.flatMap((row) => lineOf(this.#segments, row) ?? []);
     return (await this.#log.read(slices)).map(firstLine);

@@ -19,6 +19,10 @@ class OneEvent implements TailSource {
     return row < 1 ? [1 as GlobalRow] : [];
   }
 
+  bytesOf(): number {
+    return this.#line.length;
+  }
+
   async readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]> {
     this.reads++;
     return rows.map(() => this.#line);
@@ -59,9 +63,12 @@ test("streams of one address read long events one after the other, each for a se
   for (const stream of streams) await stream.return?.();
 });
 
-test("short events are read without a wait for other readers", async (t) => {
+test("short events are read without a wait for other readers, also for those of a long one", async (t) => {
   const left = new AbortController();
   t.after(() => left.abort());
+  const long = new OneEvent(1 << 20);
+  const [unread] = long.follow(1, left.signal);
+  await unread?.next();
   const log = new OneEvent(1 << 10);
   for (const stream of log.follow(20, left.signal)) void stream.next();
   await someTurns();

@@ -11,13 +11,12 @@ import {
   SEARCHED_FIELDS,
 } from "../../../../audit/event-fields.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
+import { LONG_READ_BYTES, LONG_READS, withinASecond } from "../../../../audit/long-reads.ts";
 import { wildcardTest } from "../../../../audit/wildcards.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
-import { SECOND_MS } from "../../../../core/clock.ts";
 import type { Party } from "../../../../core/fair-share.ts";
 import { containing } from "../../../../core/long-needle.ts";
-import { clearTimeout, setTimeout } from "../../../../core/timers.ts";
 import { Turns } from "../../../../core/turns.ts";
 import { ownTurn, Yielder } from "../../../../core/yielder.ts";
 import { timeOf } from "../write/lines.ts";
@@ -25,24 +24,15 @@ import type { GlobalRow } from "../index/segment-index.ts";
 import { streamPosition } from "../../../../audit/positions.ts";
 
 const READ_ROWS = 256;
-/** The most bytes of one read: an event may be some MiB long, and many tails may read at once. */
-const MOST_BYTES = 64 << 10;
+/** The most bytes that wait for a reader. */
+const MOST_BYTES = LONG_READ_BYTES;
 
 /** If all tails together would read more for one event, they compare it with their filters in turns of their own. */
 const MOST_COMPARED = 64 << 10;
 
-/**
- * The reads of tails that run at a time. One event may be some MiB long: a hundred tails that continued before such events
- * had all of them in memory, each with bytes of its own. So a long read has its turn until the reader has taken it, or for
- * the second in which the unread bytes of answers are counted. Those that wait are no more than the streams.
- */
-const reads = new Turns({
-  atOnce: 4,
-  atOnceOfOne: 1,
-  atOnceOfGroups: [3, 2],
-  waiting: Infinity,
-  areShort: true,
-});
+/** The reads of tails that run at a time. The limits of short ones are the same, but no reader keeps their turns. */
+const shortReads = new Turns(LONG_READS);
+const longReads = new Turns(LONG_READS);
 
 /** An event for the reader. */
 interface Handed {
@@ -58,6 +48,8 @@ export interface TailSource {
    * any.
    */
   rowsAfter(row: GlobalRow, count: number, bytes: number): readonly GlobalRow[];
+  /** The length of a row's line; 0 if it was removed. */
+  bytesOf(row: GlobalRow): number;
   /** The lines of some rows. */
   readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]>;
   /** The tails that are read: each is offered every event as it is stored. */
@@ -160,21 +152,20 @@ export class Tail implements AuditTail {
   }
 
   async #readOn(source: TailSource, signal: AbortSignal): Promise<void> {
-    if (source.rowsAfter(this.#at, 1, MOST_BYTES).length === 0) {
+    const [next] = source.rowsAfter(this.#at, 1, LONG_READ_BYTES);
+    if (next === undefined) {
       this.#isLive = true;
       return;
     }
+    const isLong = source.bytesOf(next) > LONG_READ_BYTES;
+    const reads = isLong ? longReads : shortReads;
     const end = await reads.wait(this.#reader, signal).catch(() => undefined);
     if (end === undefined) return; // the reader has left
-    const late = setTimeout(end, SECOND_MS).unref();
-    this.#endTurn = () => {
-      clearTimeout(late);
-      end();
-    };
+    this.#endTurn = isLong ? withinASecond(end) : end;
     if (this.#isClosed) return;
-    const rows = source.rowsAfter(this.#at, READ_ROWS, MOST_BYTES);
+    const rows = source.rowsAfter(this.#at, isLong ? 1 : READ_ROWS, LONG_READ_BYTES);
     const lines = await source.readRows(rows);
-    if (lines.reduce((bytes, { length }) => bytes + length, 0) <= MOST_BYTES) this.#endTurn();
+    if (!isLong) this.#endTurn();
     if (!this.#takesAll) await ownTurn();
     const yielder = new Yielder();
     for (const [i, row] of rows.entries()) {

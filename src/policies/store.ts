@@ -22,9 +22,15 @@ export interface PolicyStore {
    * a suffix.
    *
    * @param quota checked with the number of versions; without it there is no limit
+   * @param seen called, before the change, with the active version; `""` if there is none
    * @throws Conflict if a version of the given name exists, or the draft's base is not the active version
    */
-  publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy>;
+  publish(
+    organization: string,
+    draft: PolicyDraft,
+    quota?: Quota,
+    seen?: (active: string) => void,
+  ): Promise<Policy>;
 
   /**
    * Makes a stored version the active one; does nothing if it is active already.

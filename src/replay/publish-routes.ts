@@ -70,13 +70,11 @@ export const publishRoutes = [
       }
       // The checks may have waited for minutes.
       await requireAccepted(isAllowed, NO_LONGER_ALLOWED);
-      if (draft.activates) {
-        note({ before: { active: await policies.activeVersion(organization) } });
-      }
-      return reply(
-        201,
-        await policies.publish(organization, draft, quotas.policyVersions(surface)),
-      );
+      const quota = quotas.policyVersions(surface);
+      const seen = (active: string): void => {
+        if (draft.activates) note({ before: { active } });
+      };
+      return reply(201, await policies.publish(organization, draft, quota, seen));
     },
   }),
 ];

@@ -314,6 +314,31 @@ test("of two concurrent activations, each that changed something has an entry", 
   assert.deepEqual(changes, active === "v2" ? [toSecond, toFirst] : [toFirst]);
 });
 
+test("each of many concurrent publishes and activations names the version that it replaced", async (t) => {
+  const own = await start(t);
+  await own.post("/api/v1/policies", { version: "v0", yaml: YAML });
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      i % 2 === 0
+        ? own.post("/api/v1/policies", { version: `v${i + 1}`, yaml: YAML })
+        : own.post("/api/v1/policies/v0/activate", {}),
+    ),
+  );
+  const { body } = await own.get("/api/v1/activity?limit=1000");
+  const links = body.entries.map(({ before, after }: Record<string, { active: string }>) => [
+    before?.["active"] ?? "",
+    after?.["active"] ?? "",
+  ]);
+  // Every version was replaced as often as it became active, but for the last one.
+  const count = (at: 0 | 1, version: string) =>
+    links.filter((link: readonly string[]) => link[at] === version).length;
+  const { active } = (await own.get("/api/v1/policies")).body;
+  for (const version of new Set<string>(links.flat())) {
+    const difference = count(1, version) - count(0, version);
+    assert.equal(difference, version === "" ? -1 : version === active ? 1 : 0, version);
+  }
+});
+
 test("the actor of a download is the one who requested its ticket", async () => {
   const filters = { q: "git", executor: "a*", wildcards: "executor" };
   const { body } = await app.post("/api/v1/audit/export-tickets", filters, admin);

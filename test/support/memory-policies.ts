@@ -14,8 +14,14 @@ export class MemoryPolicies implements PolicyStore {
   /** In the order of publishing, newest first. */
   readonly #policies = new Map<string, readonly Policy[]>();
 
-  async publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
+  async publish(
+    organization: string,
+    draft: PolicyDraft,
+    quota?: Quota,
+    seen?: (active: string) => void,
+  ): Promise<Policy> {
     const own = this.#own(organization);
+    seen?.(this.activeVersion(organization));
     requireBase(draft, this.activeVersion(organization));
     const version = freeVersion(draft, (name) => own.some((policy) => policy.version === name));
     checkQuota(quota, own.length);

@@ -87,11 +87,18 @@ export class FilePolicies implements PolicyStore {
     await Promise.all(Array.from(this.#states.values(), ({ changes }) => changes.close()));
   }
 
-  publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
+  publish(
+    organization: string,
+    draft: PolicyDraft,
+    quota?: Quota,
+    seen?: (active: string) => void,
+  ): Promise<Policy> {
     const state = this.#of(organization);
     const { changes, versions, records } = state;
     return changes.run(async () => {
-      requireBase(draft, state.active?.version ?? "");
+      const active = state.active?.version ?? "";
+      seen?.(active);
+      requireBase(draft, active);
       const version = freeVersion(draft, (name) => versions.has(name));
       checkQuota(quota, versions.size);
       const bytes = Buffer.from(draft.yaml, "utf8");

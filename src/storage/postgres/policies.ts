@@ -52,9 +52,11 @@ export function policiesOver(session: Session, known: KnownPolicies): PolicyStor
     read: (organization) => readPolicy(session, organization),
   };
   return {
-    publish: (organization, draft, quota) =>
+    publish: (organization, draft, quota, seen) =>
       session.change(async (transaction) => {
-        requireBase(draft, await lockActive(transaction, organization));
+        const active = await lockActive(transaction, organization);
+        seen?.(active);
+        requireBase(draft, active);
         const last = "SELECT max(number) AS n FROM policy_versions WHERE organization_id = $1";
         const versions = await numberFrom(transaction, last, [organization]); // none is ever removed
         const taken = await takenNames(transaction, organization, draft.version);

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { redactText } from "../../../src/audit/redaction/redact.ts";
+
+for (const text of [
+  "KRB5CCNAME=/tmp/c kinit ada <<< hunter2",
+  'KRB5CCNAME="/tmp/a b" kinit ada <<< hunter2',
+  "KRB5CCNAME=FILE:/tmp/c_$(id -u) kinit ada <<< hunter2",
+  "A=1 B=2 C=3 kinit ada <<< hunter2",
+  "time kinit ada <<< hunter2",
+  "timeout 5 kinit ada <<< hunter2",
+  "timeout -k 5 -s KILL 10s kinit ada <<< hunter2",
+  "sudo env A=1 kinit ada <<< hunter2",
+  "sudo -u ada -n -- /usr/bin/env -i A=1 kinit ada <<< hunter2",
+  "/usr/bin/sudo kinit ada <<< hunter2",
+  "! kinit ada <<< hunter2",
+  "nohup nice -n 5 setsid kinit ada <<< hunter2",
+  "exec kinit ada <<< hunter2",
+  "exec -a x kinit ada <<< hunter2",
+  "command kinit ada <<< hunter2",
+  "ssh -p 22 host kinit ada <<< hunter2",
+  "docker exec -i web chpasswd <<< ada:hunter2",
+  "\tkinit ada <<< hunter2",
+  "if true\nthen\n\t\t\t\t\t\t\t\t\tkinit ada <<< hunter2\nfi",
+  "if kinit ada <<< hunter2; then ls; fi",
+  "if ls; then kinit ada <<< hunter2; fi",
+  "if ls; then cd; else kinit ada <<< hunter2; fi",
+  "for x in a; do kinit $x <<< hunter2; done",
+  "while ! kinit ada <<< hunter2; do sleep 1; done",
+  "until kinit ada <<< hunter2; do sleep 1; done",
+  "{ kinit ada <<< hunter2; }",
+  "(kinit ada <<< hunter2)",
+  "( kinit ada <<< hunter2 )",
+  "case $x in a) kinit ada <<< hunter2;; esac",
+  "ls && A=1 kinit ada <<< hunter2",
+  "sh -c 'A=1 kinit ada <<< hunter2'",
+  "<<< hunter2 kinit ada",
+  "ls; <<<'hunter2' sudo kinit ada",
+  "<<< hunter2 docker login -u ada --password-stdin",
+  "echo hunter2 | KRB5CCNAME=/tmp/c kinit ada",
+  "echo hunter2 | timeout 5 kinit ada",
+  "cat <<< hunter2 | kinit ada",
+  "cat - <<< 'hunter2' | A=1 kinit ada",
+  "cat <<< hunter2 | docker login -u ada --password-stdin",
+  "cat <<EOF | A=1 kinit ada\nhunter2\nEOF",
+]) {
+  test(`the secret is taken out of the input: ${JSON.stringify(text)}`, () => {
+    const redacted = redactText(text).text;
+    assert.doesNotMatch(redacted, /hunter2/);
+    assert.equal(redactText(redacted).text, redacted, "a second time changes nothing");
+  });
+}
+
+for (const text of [
+  "grep passwd <<< hello",
+  "A=1 grep passwd <<< hello",
+  "sudo grep passwd <<< hello",
+  "sudo -n grep passwd <<< hello",
+  "sudo -u ada grep passwd <<< hello",
+  "timeout 5 grep passwd <<< hello",
+  "time -p grep passwd <<< hello",
+  "if grep -q passwd <<< hello; then ls; fi",
+  "xargs grep passwd <<< hello",
+  "ssh host grep passwd <<< hello",
+  "<<< hello grep passwd",
+  "<<< hello cat",
+  "cat <<< hello | grep passwd",
+  "cat <<< hello | sudo tee /etc/motd",
+  "cat <<< hello; kinit ada",
+  "cat <<< $PASS | kinit ada",
+  "echo hello | sudo grep passwd",
+  "echo hello | env A=1 sort",
+  "cat <<EOF | sudo grep passwd\nhello\nEOF",
+  "KRB5CCNAME=/tmp/c kinit ada <<< $PASS",
+]) {
+  test(`the input of another program stays: ${JSON.stringify(text)}`, () => {
+    assert.equal(redactText(text).text, text);
+  });
+}
+
+for (const piece of [
+  "A=1 ",
+  "sudo ",
+  "sudo -u a ",
+  "sudo -u 5 ",
+  "timeout -k 5 5 ",
+  "A=1 kinit <<<a ",
+  "; sudo -u sudo -n 5 kinit <<<a",
+  "echo a | sudo env A=1 -u 5 ",
+  "<<<a sudo -u a env ",
+  `x ${"timeout -n 5 5 timeout -u 5 -n 5 5 ".repeat(3)}kinit <<<a`,
+  `echo a | ${"timeout -n 5 5 timeout -u 5 -n 5 5 ".repeat(3)}`,
+  "cat <<< a | sudo -n 5 ",
+  "\ncat <<< 'a'\"b\"c",
+]) {
+  test(`a text of 256 KiB of ${JSON.stringify(piece)} is redacted in linear time`, () => {
+    const timeOf = (length: number): number => {
+      const text = piece.repeat(Math.ceil(length / piece.length));
+      const start = process.cpuUsage();
+      redactText(text);
+      const { user, system } = process.cpuUsage(start);
+      return (user + system) / 1_000;
+    };
+    timeOf(1 << 14);
+    assert.ok(timeOf(1 << 18) < 5_000);
+  });
+}

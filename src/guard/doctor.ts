@@ -9,7 +9,7 @@ import { Guard, type Machine } from "./machine.ts";
 import { readPolicy } from "./policy-file.ts";
 import { openRegular } from "./regular-file.ts";
 import { Service, shownAddress, wayOutOf } from "./service.ts";
-import type { GuardSettings } from "./settings.ts";
+import type { Environment, GuardSettings } from "./settings.ts";
 import { commandLine, readJson, settingsFiles } from "./setup.ts";
 import { APPEND, SPOOL_FILES } from "./spool.ts";
 import { inUseWith, saysNoPolicy } from "./sync.ts";
@@ -28,6 +28,10 @@ const TEST_PAYLOAD = {
   },
   command: "true",
 };
+/** The settings in the command line of a hook. */
+const PINS = / --env "(?:[^"\\]|\\.)*"/g;
+/** The names of the guard's settings. */
+const SETTING = /^(?:GUARD_|RUNTIME_PORTAL_|SIGNALBOX_API_KEY$)/;
 const EVENTS = new Map([
   ["claude-code", "PreToolUse"],
   ["codex", "PreToolUse"],
@@ -125,27 +129,34 @@ function hookState(agent: string, path: string, machine: Machine): Finding | und
   // A project's file comes with the project: it must not make `doctor` run a program.
   if (command !== commandLine(machine, agent)) {
     const again = `signalbox guard setup ${agent}`;
-    return [false, `${agent}: hook in ${path} does not start this guard, but ${command}: ${again}`];
+    const isOurs = command.replace(PINS, "") === commandLine(machine, agent, {});
+    const what = isOurs
+      ? "starts this guard with other settings,"
+      : "does not start this guard, but";
+    const found = `${what} ${command}`;
+    return [false, `${agent}: hook in ${path} ${found}: ${again}`];
   }
   const directory = mkdtempSync(join(tmpdir(), "signalbox-guard-doctor-"));
   try {
-    const { status, error, stderr } = spawnSync(command, {
+    // The command line sets what the agent's environment may not have. So the hook gets nothing of this one's settings.
+    const trial = { GUARD_DIR: directory, GUARD_FAIL: "open", RUNTIME_PORTAL_ENABLED: "false" };
+    const { status, error, stderr } = spawnSync(commandLine(machine, agent, trial), {
       shell: true,
       input: JSON.stringify({ hook_event_name: EVENTS.get(agent), ...TEST_PAYLOAD }),
       encoding: "utf8",
       timeout: DEADLINE_MS,
-      env: {
-        ...machine.env,
-        GUARD_DIR: directory,
-        GUARD_FAIL: "open",
-        RUNTIME_PORTAL_ENABLED: "false",
-      },
+      env: withoutSettings(machine.env),
     });
     const answered = status === 0 && !error;
     return [answered, `${agent}: hook in ${path} ${answered ? "answers" : `fails: ${stderr}`}`];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function withoutSettings(env: Environment): Environment {
+  const others = Object.entries(env).filter(([name]) => !SETTING.test(name));
+  return Object.fromEntries(others);
 }
 
 function supportLine([agent, { support }]: readonly [string, AgentSettings]): string {

@@ -11,6 +11,7 @@ import { printableLines } from "../core/printable.ts";
 import { runExec } from "./exec.ts";
 import { runHook } from "./hook.ts";
 import type { Machine } from "./machine.ts";
+import { withPins } from "./pins.ts";
 
 const [OUT, ERROR] = [1, 2];
 
@@ -31,17 +32,18 @@ function version(): string {
   }
 }
 
+const given = process.argv.slice(process.argv[2] === "guard" ? 3 : 2);
+const { env, words } = withPins(given, process.env);
+const [command = "", ...args] = words;
+
 const machine: Machine = {
-  env: process.env,
+  env,
   now: systemClock,
   version: version(),
   program: join(import.meta.dirname, "main.cjs"),
   out: (text) => write(OUT, text),
   error: (text) => write(ERROR, printableLines(text)), // reasons and names come from policies and files
 };
-
-const given = process.argv.slice(process.argv[2] === "guard" ? 3 : 2);
-const [command = "", ...args] = given;
 
 async function run(): Promise<number> {
   if (command === "hook" && args[0] !== "--help") return runHook(args.join(" "), machine);

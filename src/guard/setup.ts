@@ -9,9 +9,11 @@ import {
   withHooks,
 } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
+import { directoryPin, pinWords } from "./pins.ts";
 import { readRegular } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import {
+  type Environment,
   homeDirectory,
   MAX_SETTINGS_BYTES,
   readSettings,
@@ -72,9 +74,18 @@ export function readJson(path: string): JsonObject {
   return parse(path, readIfAny(path) ?? "{}");
 }
 
-/** The command line that starts the guard. Its paths are absolute, so that it works wherever the agent is started. */
-export function commandLine({ program }: Machine, agent: string): string {
-  const words = [process.execPath, ...process.execArgv, program].map(inDoubleQuotes);
+/**
+ * The command line that starts the guard. Its paths are absolute, so that it works wherever the agent is started.
+ *
+ * @param pins the variables that it sets
+ */
+export function commandLine(
+  { program, env }: Machine,
+  agent: string,
+  pins: Environment = directoryPin(env),
+): string {
+  const start = [process.execPath, ...process.execArgv, program];
+  const words = [...start.map(inDoubleQuotes), ...pinWords(pins, inDoubleQuotes)];
   return `${words.join(" ")} hook ${agent}`;
 }
 

@@ -73,9 +73,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /**
  * Files that no backup contains: the lock and the sockets of a server, which a start would take for those of another one,
- * the private key of the logs, the marks of unfinished work, and indexes, which are built from the logs.
+ * the private key of the logs, the marks of unfinished work, and indexes, which are built from the logs. A directory of
+ * such a name would be in their way, and so would another letter case on some file systems.
  */
-const NEVER = /^(?:lock(?:\..*)?|socket|log-key|move\.json|manifest\.json)$|\.(?:tmp|idx)$/;
+const NEVER_AT_ROOT = /^(?:lock(?:\..*)?|socket|log-key|move\.json|manifest\.json)$/i;
+const NEVER = /\.(?:tmp|idx)$/i;
 
 function fileOf(value: unknown): ManifestFile {
   const { path, bytes, sha256 } = isObject(value) ? value : {};
@@ -83,6 +85,8 @@ function fileOf(value: unknown): ManifestFile {
   if (!isPath || !Number.isSafeInteger(bytes) || typeof sha256 !== "string") {
     throw new Error("it names a file in an invalid way");
   }
-  if (NEVER.test(path)) throw new Error(`it names ${path}, which is in no backup`);
+  const names = path.split("/");
+  const isNever = NEVER_AT_ROOT.test(names[0] ?? "") || names.some((name) => NEVER.test(name));
+  if (isNever) throw new Error(`it names ${path}, which is in no backup`);
   return { path, bytes: bytes as number, sha256 };
 }

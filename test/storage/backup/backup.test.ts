@@ -202,6 +202,18 @@ for (const path of [
   MANIFEST,
   "organizations/default/audit/000000000001.idx",
   "organizations/default/users.json.1-1.tmp",
+  "Lock",
+  "LOG-KEY",
+  "Move.JSON",
+  "lock/a",
+  "lock.x/a",
+  "socket/a",
+  "log-key/a",
+  "move.json/a",
+  `${MANIFEST}/a`,
+  "a.tmp/b",
+  "x.idx/y",
+  "organizations/default/audit/000000000001.IDX",
 ]) {
   test(`a manifest that names ${path}, which is in no backup, is refused`, async () => {
     const files = await disk();

@@ -1,4 +1,5 @@
 /** Checks a stored log by what a verifier brings: public keys, and checkpoints that were kept elsewhere. */
+import { quantity } from "../core/quantity.ts";
 import { firstOf, openCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { UnknownSigner } from "./errors.ts";
 import { checkLog } from "./log-check.ts";
@@ -96,8 +97,17 @@ export class StoredCheckpoints {
       ...kept.map((one) => ({ ...one, name: `the checkpoint in ${one.file}` })),
     ]);
     for (const { file, problem } of faults) this.#report.problem(file, problem);
+    // Otherwise it would be enough to delete the checkpoints. Those of another key are reported by `end`.
+    if (covered === 0 && size > 0 && faults.length === 0 && this.#others.length === 0) {
+      this.#report.problem(this.#place, unconfirmed(this.#log, size));
+    }
     return { ...this.#log, first: log.first, events: size, covered };
   }
+}
+
+function unconfirmed({ log }: NamedLog, size: number): string {
+  const what = `no checkpoint that the key signed confirms the ${quantity(size, "event")} of the ${log} log`;
+  return `${what}: the checkpoints were removed, or no server has signed this log yet; CHECKPOINT_SECONDS switches that on, and verify without --key checks the rest`;
 }
 
 /**

@@ -332,12 +332,41 @@ test("events that retention removed are told apart from missing ones", async () 
   assert.ok(out.includes(said), out);
 });
 
+test("events that no checkpoint of the key confirms are a problem, with the way out", async () => {
+  const root = await copy();
+  const [segment = ""] = await segmentsOf(root);
+  await edit(
+    join(root, segment),
+    (lines) => (lines[3] = lines[3]?.replace("git push", "git pull") ?? ""),
+  );
+  await rm(join(root, OWN, "audit-proof"), { recursive: true });
+  const [problem = "", ...others] = await problemsOf(root);
+  assert.match(
+    problem,
+    /audit-proof\/checkpoints.jsonl: no checkpoint that the key signed confirms the 620 events of the audit log/,
+  );
+  assert.match(
+    problem,
+    /removed, or no server has signed .* CHECKPOINT_SECONDS .* verify without --key/,
+  );
+  assert.deepEqual(others, []);
+  const kept = await keep(noteAt(await linesOfLog(root, "audit"), 620, signerFor("audit", key)));
+  assert.deepEqual(await problemsOf(root, "--checkpoint", kept), []);
+});
+
+test("an empty log needs no checkpoint", async () => {
+  const app = await start({ after });
+  await app.close();
+  assert.deepEqual(await problemsOf(app.dataDir), []);
+});
+
 test("each flipped byte of a small log is found", async () => {
   const app = await start({ after }, ADMIN_SETTINGS);
   const events = ["git log", "git push"].map((command) => ({ command }));
   await app.post("/api/v1/audit", { events }, await app.asUser(ADMIN));
   await app.close();
   await signLog(app.dataDir, "audit", key, [1]);
+  await signLog(app.dataDir, "activity", key);
   const file = join(app.dataDir, (await segmentsOf(app.dataDir))[0] ?? "");
   const bytes = await readFile(file);
   for (let at = 0; at < bytes.length; at++) {

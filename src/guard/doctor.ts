@@ -8,9 +8,10 @@ import { AGENT_SETTINGS, type AgentSettings, hookCommand } from "./agent-setting
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy } from "./policy-file.ts";
 import { openRegular } from "./regular-file.ts";
+import { directoryPin, managedPins } from "./pins.ts";
 import { Service, shownAddress, wayOutOf } from "./service.ts";
 import type { Environment, GuardSettings } from "./settings.ts";
-import { commandLine, readJson, settingsFiles } from "./setup.ts";
+import { commandLine, managedFile, readJson, settingsFiles } from "./setup.ts";
 import { APPEND, SPOOL_FILES } from "./spool.ts";
 import { inUseWith, saysNoPolicy } from "./sync.ts";
 
@@ -60,9 +61,13 @@ export async function doctor(machine: Machine): Promise<number> {
     say(...spoolState(directory));
   }
   let hooks = 0;
+  const usual = directoryPin(machine.env);
   for (const [agent, one] of AGENT_SETTINGS) {
-    for (const path of settingsFiles(one)) {
-      const found = hookState(agent, path, machine);
+    const files: [string, Environment][] = settingsFiles(one).map((path) => [path, usual]);
+    const managed = guard.fault === undefined ? managedFile(directory, agent) : undefined;
+    if (managed !== undefined) files.push([managed, managedPins(machine.env, settings)]);
+    for (const [path, pins] of files) {
+      const found = hookState(agent, path, machine, pins);
       if (!found) continue;
       hooks++;
       say(...found);
@@ -118,7 +123,12 @@ function spoolState(directory: string): Finding {
 }
 
 /** Fires the hook in a settings file with a test payload; `undefined` if it has none. */
-function hookState(agent: string, path: string, machine: Machine): Finding | undefined {
+function hookState(
+  agent: string,
+  path: string,
+  machine: Machine,
+  pins: Environment,
+): Finding | undefined {
   let command: string | undefined;
   try {
     command = hookCommand(readJson(path), agent);
@@ -127,7 +137,7 @@ function hookState(agent: string, path: string, machine: Machine): Finding | und
   }
   if (command === undefined) return undefined;
   // A project's file comes with the project: it must not make `doctor` run a program.
-  if (command !== commandLine(machine, agent)) {
+  if (command !== commandLine(machine, agent, pins)) {
     const again = `signalbox guard setup ${agent}`;
     const isOurs = command.replace(PINS, "") === commandLine(machine, agent, {});
     const what = isOurs

@@ -3,7 +3,7 @@
  * without the environment of `guard setup`. An assignment before the program would not work in the shell of Windows.
  */
 import { resolve } from "node:path";
-import { guardDirectory, type Environment } from "./settings.ts";
+import { guardDirectory, type Environment, type GuardSettings } from "./settings.ts";
 
 const OPTION = "--env";
 
@@ -31,4 +31,25 @@ export function directoryPin(env: Environment): Environment {
   const { GUARD_DIR: _, XDG_STATE_HOME: __, ...usual } = env;
   const directory = guardDirectory(env);
   return directory === guardDirectory(usual) ? {} : { GUARD_DIR: resolve(directory) };
+}
+
+/**
+ * The pins of hooks in managed settings, which the environment of the agent must not change: the mode, what happens if a
+ * command cannot be decided, the service and the directory. The address is not pinned if it has a password, since others
+ * can read the file. The name and the labels are those of a machine, and the key is a secret.
+ */
+export function managedPins(
+  env: Environment,
+  { observes, failsClosed, isEnabled, baseUrl, pathPrefix }: GuardSettings,
+): Environment {
+  const pin = directoryPin(env);
+  return {
+    // Empty variables count as absent: then it is the default directory of the user.
+    ...(pin["GUARD_DIR"] === undefined ? { GUARD_DIR: "", XDG_STATE_HOME: "" } : pin),
+    GUARD_MODE: observes ? "observe" : "enforce",
+    GUARD_FAIL: failsClosed ? "closed" : "open",
+    RUNTIME_PORTAL_ENABLED: String(isEnabled),
+    ...(!baseUrl.includes("@") && { RUNTIME_PORTAL_BASE_URL: baseUrl }),
+    RUNTIME_PORTAL_PATH_PREFIX: pathPrefix,
+  };
 }

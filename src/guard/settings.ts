@@ -15,7 +15,9 @@ export interface GuardSettings {
   /** Whether a command is denied when it cannot be decided. */
   readonly failsClosed: boolean;
   readonly isEnabled: boolean;
-  /** The address of the service with the prefix of the API. */
+  /** The address of the service, the prefix of the API, and both together. */
+  readonly baseUrl: string;
+  readonly pathPrefix: string;
   readonly api: string;
   readonly apiKey: string | undefined;
   /** The variables with a value that is not understood, each with what would be right. */
@@ -69,8 +71,9 @@ export function readSettings(env: Environment, isTrusted: boolean): GuardSetting
   const faults: string[] = [];
   const saved = isTrusted && directory !== "" ? savedSettings(directory, faults) : {};
   const value = (name: (typeof SAVED_VARIABLES)[number]) => env[name] || saved[name] || undefined;
-  const base = value("RUNTIME_PORTAL_BASE_URL") ?? "http://127.0.0.1:8080";
+  const baseUrl = (value("RUNTIME_PORTAL_BASE_URL") ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
   const prefix = value("RUNTIME_PORTAL_PATH_PREFIX") ?? "/api/public";
+  const pathPrefix = prefix.startsWith("/") ? prefix : `/${prefix}`;
   const either = (name: (typeof SAVED_VARIABLES)[number], usual: string, other: string): string => {
     const given = value(name) ?? usual;
     if (given !== usual && given !== other)
@@ -85,7 +88,7 @@ export function readSettings(env: Environment, isTrusted: boolean): GuardSetting
     failsClosed: either("GUARD_FAIL", "open", "closed") !== "open",
     faults,
     isEnabled: either("RUNTIME_PORTAL_ENABLED", "true", "false") !== "false",
-    api: base.replace(/\/+$/, "") + (prefix.startsWith("/") ? prefix : `/${prefix}`),
+    ...{ baseUrl, pathPrefix, api: baseUrl + pathPrefix },
     apiKey: value("SIGNALBOX_API_KEY"),
   };
 }

@@ -9,7 +9,7 @@ import {
   withHooks,
 } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
-import { directoryPin, pinWords } from "./pins.ts";
+import { directoryPin, managedPins, pinWords } from "./pins.ts";
 import { readRegular } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import {
@@ -22,6 +22,8 @@ import {
 } from "./settings.ts";
 import { syncOnce } from "./sync.ts";
 
+/** The key of the saved settings for the files of `--managed`, by agent. The value is an object, so it is not read as a setting. */
+const MANAGED = "managed";
 const OPTIONS = {
   project: { type: "boolean" },
   user: { type: "boolean" },
@@ -44,9 +46,12 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
     const found = positionals.length === 0 ? "none" : `"${positionals.join(" ")}"`;
     throw new Error(`setup: expected one agent of ${known}, found ${found}`);
   }
-  const { failsClosed, faults } = readSettings(machine.env, true);
+  const guardSettings = readSettings(machine.env, true);
+  const { failsClosed, faults } = guardSettings;
   if (faults.length > 0 && !values.remove) throw new Error(faults.join("; "));
-  const command = values.remove ? undefined : commandLine(machine, agent);
+  const { managed } = values;
+  const pins = managed === undefined ? undefined : managedPins(machine.env, guardSettings);
+  const command = values.remove ? undefined : commandLine(machine, agent, pins);
   const hooked = (old: JsonObject) => withHooks(old, agent, settings, command, failsClosed);
   if (values.print) {
     machine.out(textOf(hooked({}), 2));
@@ -58,7 +63,9 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
   if (values.remove) return 0;
   const guard = new Guard(machine);
   if (guard.fault !== undefined) throw new Error(guard.fault);
-  saveSettings(guard.settings.directory, machine);
+  const { directory } = guard.settings;
+  saveSettings(directory, machine);
+  if (managed !== undefined) saveManaged(directory, agent, path);
   const problems = await syncOnce(machine);
   for (const problem of problems) machine.error(`signalbox guard setup: ${problem}\n`);
   return 0;
@@ -67,6 +74,27 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
 /** The files that may have an agent's hooks; `doctor` looks into each. */
 export function settingsFiles({ project, user }: AgentSettings): readonly string[] {
   return [resolve(project), join(homeDirectory(), user)];
+}
+
+/** The file of managed settings into which `setup` has put an agent's hooks; `undefined` if there is none. */
+export function managedFile(directory: string, agent: string): string | undefined {
+  try {
+    const path = managedFiles(directory)[agent];
+    return typeof path === "string" ? path : undefined;
+  } catch {
+    return undefined; // a file that cannot be read is reported with the settings
+  }
+}
+
+function managedFiles(directory: string): JsonObject {
+  const files = readJson(join(directory, SETTINGS_FILE))[MANAGED];
+  return isObject(files) ? (files as JsonObject) : {};
+}
+
+function saveManaged(directory: string, agent: string, file: string): void {
+  const path = join(directory, SETTINGS_FILE);
+  const files = { ...managedFiles(directory), [agent]: file };
+  replace(path, textOf({ ...readJson(path), [MANAGED]: files }, 2), 0o600);
 }
 
 /** Reads settings; `{}` if there is no such file. */

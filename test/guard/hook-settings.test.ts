@@ -69,6 +69,41 @@ test("a hook that does not know the directory of doctor is not well", async (t) 
   assert.deepEqual([code, /starts this guard with other settings/.test(out)], [1, true], out);
 });
 
+test("a hook in managed settings keeps mode, service and directory, whatever the agent's environment says", async (t) => {
+  const machine = await newMachine(t, {
+    GUARD_FAIL: "closed",
+    RUNTIME_PORTAL_BASE_URL: app.url,
+  });
+  delete machine.env["GUARD_DIR"];
+  const path = join(machine.home, "managed.json");
+  assert.equal((await machine.run(["setup", "claude-code", "--managed", path])).code, 0);
+  const away = "http://127.0.0.1:1";
+  for (const more of [
+    {},
+    { GUARD_MODE: "observe" },
+    { GUARD_DIR: join(machine.home, "empty"), GUARD_FAIL: "open" },
+    { XDG_STATE_HOME: join(machine.home, "other"), GUARD_FAIL: "open" },
+    { RUNTIME_PORTAL_BASE_URL: away, RUNTIME_PORTAL_PATH_PREFIX: "/x", GUARD_FAIL: "open" },
+  ]) {
+    assert.equal(runHook(machine, path, more), 2, JSON.stringify(more));
+  }
+  const { code, out } = await machine.run(["doctor"]);
+  assert.equal(code, 0, out);
+  assert.match(out, /ok +claude-code: hook in .*managed\.json answers/);
+  assert.doesNotMatch(out, /no agent has hooks/);
+  writeFileSync(join(machine.home, ".local/state/signalbox-guard/settings.json"), "{");
+  assert.match((await machine.run(["doctor"])).out, /bad +settings.json: cannot be read/);
+});
+
+test("the password in an address is not written into managed settings", async (t) => {
+  const machine = await newMachine(t, {
+    RUNTIME_PORTAL_BASE_URL: "http://ada:pass-word@127.0.0.1:1",
+  });
+  const { out } = await machine.run(["setup", "claude-code", "--managed", "x", "--print"]);
+  assert.match(out, /GUARD_MODE=enforce/);
+  assert.doesNotMatch(out, /pass-word/);
+});
+
 test("in the default directory the command line of a hook has no settings", async (t) => {
   const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url });
   delete machine.env["GUARD_DIR"];

@@ -329,7 +329,7 @@ test("each of many concurrent publishes and activations names the version that i
     before?.["active"] ?? "",
     after?.["active"] ?? "",
   ]);
-  // Every version was replaced as often as it became active, but for the last one.
+  // Each version was replaced as often as it became active, except the last one.
   const count = (at: 0 | 1, version: string) =>
     links.filter((link: readonly string[]) => link[at] === version).length;
   const { active } = (await own.get("/api/v1/policies")).body;

@@ -27,6 +27,8 @@ const inBraces = (special: string): string => {
 const values = (line: string, comment: string, special: string): string =>
   String.raw`(?:[ \t]{1,4}(?=\{ ?[\w"'])|[ \t]{0,4}(?:\{[ \t]{0,4})?(?:#[^\r\n]{0,200})?(?=\r?\n))(?<secret>(?:${between(comment)}${line}){1,100}|${inBraces(special)})`;
 
+/** What follows the key, which is fast to test: most texts with `data:` are not manifests. */
+const FOLLOWS = String.raw`(?=[ \t]{0,4}(?:[{#]|\r?\n[ \t\r\n#]))`;
 const KIND = String.raw`[ \t]{0,20}(?:- )?kind:[ \t]{1,2}["']?Secret(?![\w-])`;
 /** The beginning of a here-document: in quotes or a comment, `<<` begins none. */
 const HERE = String.raw`<<-?[ \t]{0,2}(?:\w{1,40}|"\w{1,40}"|'\w{1,40}')[^\n"'#\\\x60(]{0,200}\n`;
@@ -43,7 +45,7 @@ const lineInHere = (not: string): string =>
   String.raw`${LINE_END}\k<indent> {1,40}(?=\S)(?!${KEY}${VARIABLE})${characters(not)}{1,4096}?(?=\r?\n|$${not && `|[${not}]`})`;
 const inHere = (before: string, not: string): RegExp =>
   new RegExp(
-    `data:${below(before, not)}${values(lineInHere(not), String.raw`(?!\k<indent> )[ \t]{0,16}`, not)}`,
+    `data:${FOLLOWS}${below(before, not)}${values(lineInHere(not), String.raw`(?!\k<indent> )[ \t]{0,16}`, not)}`,
     "iy",
   );
 
@@ -85,7 +87,7 @@ export const MANIFEST_RULES: readonly RedactionRule[] = [
     id: "kubernetes-secret",
     keywords: ["data:"],
     pattern: new RegExp(
-      `data:${ANYWHERE}${values(LINE_ANYWHERE, String.raw`[ \t]{0,40}`, SPECIAL)}`,
+      `data:${FOLLOWS}${ANYWHERE}${values(LINE_ANYWHERE, String.raw`[ \t]{0,40}`, SPECIAL)}`,
       "iy",
     ),
     matches: [

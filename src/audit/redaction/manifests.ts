@@ -27,7 +27,7 @@ const inBraces = (special: string): string => {
 const values = (line: string, comment: string, special: string): string =>
   String.raw`(?:[ \t]{1,4}(?=\{ ?[\w"'])|[ \t]{0,4}(?:\{[ \t]{0,4})?(?:#[^\r\n]{0,200})?(?=\r?\n))(?<secret>(?:${between(comment)}${line}){1,100}|${inBraces(special)})`;
 
-/** What follows the key, which is fast to test: most texts with `data:` are not manifests. */
+/** The beginning of what may follow the key. It is tested first because that is fast. */
 const FOLLOWS = String.raw`(?=[ \t]{0,4}(?:[{#]|\r?\n[ \t\r\n#]))`;
 const KIND = String.raw`[ \t]{0,20}(?:- )?kind:[ \t]{1,2}["']?Secret(?![\w-])`;
 /** The beginning of a here-document: in quotes or a comment, `<<` begins none. */

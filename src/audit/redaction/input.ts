@@ -9,28 +9,16 @@ const PROGRAMS = String.raw`kinit|cryptsetup|chpasswd|openconnect|keepassxc-cli|
 /** Stores of secrets, with the word that stores one. */
 const STORES = String.raw`(?:secrets?|env|variables?|keyring|pass|context)[\s:](?:versions\s{1,4})?(?:set|put|add|create|insert|bulk|import|store-secret)`;
 const OPTIONS = String.raw`--(?:password|token|secret|key)-stdin|--with-token|-on-stdin|-stdin(?:pass)?|--passphrase-fd[\s=]{1,4}0`;
-const SUDO = String.raw`(?:sudo\s{1,4}(?:-\S{1,20}\s{1,4}){0,3})?`;
-/** `KRB5CCNAME=/tmp/c`. The alternatives begin with different characters, so that a text is read in one way only. */
-const ASSIGNMENT = String.raw`[A-Za-z_]\w{0,40}=(?:"[^"\n]{0,80}"|'[^'\n]{0,80}'|\$\([^()\n]{0,80}\)|[^\s"'();|&<>\x60]){0,120}`;
-/** An option of a wrapper. Some take the next word, and any may take a number: `-u ada`, `-n 5`. */
-const OPTION = String.raw`-(?:[A-Za-z]{0,3}[adgu]\s{1,4}[^\s;|&<>()=-][^\s;|&<>()=]{0,40}|s\s{1,4}(?:sig)?(?:kill|term|int|hup|quit)|[^\s;|&<>()"'\x60]{0,40}(?:\s{1,4}\d[\w.]{0,8}(?!\S))?)`;
-const OPTIONS_BEFORE = String.raw`(?:\s{1,4}${OPTION}){0,5}`;
-/** A word of the shell that a command may follow. */
-const SHELL_WORD = String.raw`if|then|elif|else|do|while|until|coproc|builtin|!|\{`;
-/** Programs that run another one: behind their options, or behind one more word. */
-const WRAPPER = String.raw`(?:sudo|doas|env|nice|ionice|nohup|setsid|stdbuf|time|exec|command|unbuffer|winpty|strace|xargs|systemd-run|runuser)${OPTIONS_BEFORE}`;
-const WRAPPER_OF_WORD = String.raw`(?:timeout|flock|chroot|ssh|(?:docker|podman|nerdctl|kubectl|oc)\s{1,4}exec)${OPTIONS_BEFORE}\s{1,4}[^\s;|&<>()-][^\s;|&<>()]{0,80}`;
-/** What may stand before a program at the beginning of a command. */
-const BEFORE = String.raw`(?:(?:${ASSIGNMENT}|${SHELL_WORD}|(?:[\w.~-]{0,40}\/){0,8}(?:${WRAPPER}|${WRAPPER_OF_WORD}))\s{1,4}){0,6}`;
+/**
+ * Words before a program that reads its input: assignments, words of the shell, and programs without options that run
+ * another one. With options the program would be hard to tell from the value of one: `env -u kinit bash` runs `bash`.
+ */
+const BEFORE = String.raw`(?:(?:[A-Za-z_]\w{0,40}=[^\s"'();|&<>\x60]{0,120}|if|then|elif|else|do|while|until|!|\{|env|exec|command|nohup|setsid|time|timeout\s{1,4}\d[\w.]{0,8})\s{1,4}){0,6}`;
+const SUDO = String.raw`sudo\s{1,4}(?:-\S{1,20}\s{1,4}){0,3}`;
 /** A program that reads a secret, where a command begins. In `grep passwd` the word is an argument. */
-const PROGRAM = String.raw`${BEFORE}(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
-const COMMAND_BEGINS = String.raw`(?:^|[\n;|&()"'\x60])[ \t]{0,40}`;
+const PROGRAM = String.raw`${BEFORE}(?:${SUDO}${BEFORE})?(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
 /** A part of a command that reads a secret. */
 const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
-/** A pipe to a program that reads a secret. */
-const PIPED = String.raw`[^\n;|&]{0,80}\|(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS})`;
-/** The word behind `<<<`. */
-const WORD = String.raw`\s{0,4}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|\\[^\n]|[^\s"'\\;|&<>()\x60]){1,200}`;
 const HERE_DOCUMENT = String.raw`<<-?\s{0,2}["'\\]?\w{1,40}["']?[ \t]{0,4}`;
 
 export const INPUT_RULES: readonly RedactionRule[] = [
@@ -67,7 +55,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "written-secret",
     ["echo ", "printf "],
-    String.raw`(?<![\w-])${PRINTS}(?=[^\n;&|>]{1,200}(?:>|\|\s{0,4}${SUDO}tee)\s{0,4}[\w./~-]{0,120}(?:password|passwd|passphrase|secret|token|api[_-]?key)(?:\.(?:txt|key|secret))?(?![\w./-]))(?!-)`,
+    String.raw`(?<![\w-])${PRINTS}(?=[^\n;&|>]{1,200}(?:>|\|\s{0,4}(?:${SUDO})?tee)\s{0,4}[\w./~-]{0,120}(?:password|passwd|passphrase|secret|token|api[_-]?key)(?:\.(?:txt|key|secret))?(?![\w./-]))(?!-)`,
     ["echo -n hunter2 > /run/secrets/db_password", "echo 'hunter2' | sudo tee /etc/api_key.txt"],
     ["echo $P > password.txt", "echo done > token.log", "echo 'a key: value' > token"],
     String.raw`["']?(?<secret>[^\s"'=:$\x60;|&>]{4,512})(?=["']?\s)`,
@@ -75,26 +63,21 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "here-string",
     ["<<<"],
-    // Behind the program, before it, or on its way through `cat`.
-    String.raw`(?<!<)(?:(?<=(?:${READS}|${COMMAND_BEGINS}${PROGRAM})[^\n;|&]{0,80})|(?<=${COMMAND_BEGINS})(?=<<<${WORD}\s{1,4}(?:${PROGRAM}|[^\n;|&<]{0,200}?${READS}))|(?<=${COMMAND_BEGINS}cat\s{1,4}(?:-\s{1,4})?)(?=<<<${WORD}${PIPED}))<<<\s{0,4}(?:\$(?=["']))?`,
+    String.raw`(?<!<)(?<=(?:${READS}|(?:^|[\n;|&("'\x60])[ \t]{0,40}${PROGRAM})[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
     [
       "gh auth login --with-token <<< hunter2",
       "kinit ada <<< hunter2",
       "passwd ada <<< $'hunter2'",
-      "docker secret create k - <<< 'hunter 2'",
       "KRB5CCNAME=/tmp/c kinit ada <<< hunter2",
-      "if sudo -u ada env A=1 kinit ada <<< hunter2; then ls; fi",
-      "<<< 'hunter 2' kinit ada",
-      "cat <<< hunter2 | timeout -k 5 9 kinit ada",
+      "if timeout 5 sudo -n env A=1 kinit ada <<< hunter2; then ls; fi",
+      "docker secret create k - <<< 'hunter 2'",
     ],
     [
       "cat <<< hunter2",
       "sudo -S <<< $P",
       "su ada <<< id",
-      "sudo grep passwd <<< hello",
-      "A=1 grep passwd <<< hello",
-      "<<< hello grep passwd",
-      "cat <<< hello | grep passwd",
+      "env -u kinit bash <<< ls",
+      "exec -a passwd sh <<< ls",
     ],
   ),
   {
@@ -123,7 +106,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "here-document",
     ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],
-    String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS}))[^\n;|&]{0,80}\n\s{0,4}`,
+    String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|[^\n|]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
     [
       "kinit ada <<EOF\nhunter2\nEOF",
       "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",

@@ -99,7 +99,7 @@ export const policyReplayReport = object({
           } as const,
           was: word("The decision before.", DECISIONS),
           now: word("The decision of the policy.", DECISIONS),
-          rule: policySimulation.properties.rule,
+          rule: policySimulation.properties.rule, // cut like the texts of the event
           reason: policySimulation.properties.reason,
         },
       }),

@@ -123,7 +123,12 @@ export class Tally {
     const what = shortened(event.command ?? event.capability ?? "");
     if (shown.has(what)) return;
     const { decision, rule: id, reason } = now;
-    shown.set(what, { event: exampleOf(event), was, now: decision, rule: id, reason });
+    // A document has its texts once, but hundreds of examples would repeat them: a reason of 900,000 characters made 180 MB.
+    shown.set(what, {
+      ...{ event: exampleOf(event), was, now: decision },
+      rule: id && shortened(id),
+      reason: reason && shortened(reason),
+    });
   }
 
   /** The counts so far. */

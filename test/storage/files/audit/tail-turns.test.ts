@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Arrival } from "../../../../src/audit/store.ts";
+import type { Arrival, AuditFilter } from "../../../../src/audit/store.ts";
 import type { GlobalRow } from "../../../../src/storage/files/audit/index/segment-index.ts";
 import { Tail, type TailSource } from "../../../../src/storage/files/audit/live/tail.ts";
 import { until } from "../../../http/serve.ts";
@@ -12,7 +12,7 @@ class OneEvent implements TailSource {
   reads = 0;
 
   constructor(bytes: number) {
-    this.#line = Buffer.alloc(bytes, "x");
+    this.#line = Buffer.from(JSON.stringify({ command: "x".repeat(bytes) }));
   }
 
   rowsAfter(row: GlobalRow): readonly GlobalRow[] {
@@ -29,9 +29,13 @@ class OneEvent implements TailSource {
   }
 
   /** Streams that continue before the event. */
-  follow(count: number, signal: AbortSignal): AsyncIterator<readonly Arrival[]>[] {
-    const party = ["public", "default", "127.0.0.1"];
-    const tailOf = () => new Tail({}, 0 as GlobalRow, () => this, party);
+  follow(
+    count: number,
+    signal: AbortSignal,
+    { filter = {}, address = "127.0.0.1" }: { filter?: AuditFilter; address?: string } = {},
+  ): AsyncIterator<readonly Arrival[]>[] {
+    const party = ["public", "default", address];
+    const tailOf = () => new Tail(filter, 0 as GlobalRow, () => this, party);
     return Array.from({ length: count }, () => tailOf().arrivals(signal)[Symbol.asyncIterator]());
   }
 }
@@ -73,4 +77,16 @@ test("short events are read without a wait for other readers, also for those of 
   for (const stream of log.follow(20, left.signal)) void stream.next();
   await someTurns();
   assert.equal(log.reads, 20);
+});
+
+test("the streams of one address compare events with their filters one after the other", async (t) => {
+  const left = new AbortController();
+  t.after(() => left.abort());
+  const log = new OneEvent(1 << 10);
+  const filter = { executor: "nobody" };
+  for (const stream of log.follow(50, left.signal, { filter })) void stream.next();
+  const [other] = log.follow(1, left.signal, { filter: { q: "x" }, address: "127.0.0.2" });
+  const { value } = (await other?.next()) ?? {};
+  assert.equal(value?.length, 1);
+  assert.ok(log.reads < 10, `${log.reads} reads`);
 });

@@ -165,7 +165,6 @@ export class Tail implements AuditTail {
     if (this.#isClosed) return;
     const rows = source.rowsAfter(this.#at, isLong ? 1 : READ_ROWS, LONG_READ_BYTES);
     const lines = await source.readRows(rows);
-    if (!isLong) this.#endTurn();
     if (!this.#takesAll) await ownTurn();
     const yielder = new Yielder();
     for (const [i, row] of rows.entries()) {
@@ -176,6 +175,7 @@ export class Tail implements AuditTail {
         this.#takesAll || this.#matches(JSON.parse(line.toString("utf8")) as AuditEvent);
       if (isWanted) this.#hand({ position: streamPosition(row), json: line });
     }
+    if (!isLong) this.#endTurn(); // a filter takes longer than the read
   }
 }
 

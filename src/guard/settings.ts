@@ -45,7 +45,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The directory of the guard's files: `GUARD_DIR`, by default in the user's state directory; empty without a home. */
 export function guardDirectory(env: Environment): string {
   if (env["GUARD_DIR"]) return env["GUARD_DIR"];
-  const state = env["XDG_STATE_HOME"] || env["LOCALAPPDATA"];
+  const state = env["XDG_STATE_HOME"] || (process.platform === "win32" && env["LOCALAPPDATA"]);
   if (state) return join(state, "signalbox-guard");
   const home = homeDirectory();
   return home === "" ? "" : join(home, ".local", "state", "signalbox-guard");

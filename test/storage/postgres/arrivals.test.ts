@@ -6,12 +6,12 @@ import type { Database } from "../../../src/storage/postgres/database.ts";
 import { Arrivals } from "../../../src/storage/postgres/audit/arrivals.ts";
 
 /** Streams over a database whose reads end when `end` is called. */
-function open() {
+function open(head?: { organization_id: string; last_seq: number }) {
   const reading: { organization: string; asked: string; end: () => void }[] = [];
   const database = {
     query: (_: string, [organization, ...values]: readonly unknown[]) =>
       typeof organization !== "string"
-        ? Promise.resolve([])
+        ? Promise.resolve(head ? [head] : [])
         : new Promise((resolve) => {
             const read = {
               organization,
@@ -128,4 +128,10 @@ test("long events are read once for all streams of an address, and short ones me
   const read = first("short", 1);
   arrivals.grown("short", 1);
   assert.equal(String(await read), "{}");
+});
+
+test("streams end when the newest row number went back, as after a fail-over that lost rows", async () => {
+  const { arrivals } = open({ organization_id: "acme", last_seq: 3 });
+  const { signal } = new AbortController();
+  for await (const _ of arrivals.tail("acme", {}, 5).arrivals(signal)) assert.fail();
 });

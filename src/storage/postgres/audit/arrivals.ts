@@ -50,6 +50,8 @@ type Portion = readonly Found[] | LongEvent;
 /** Streams that wait for a row of an organization. */
 interface Waiting {
   last: number;
+  /** Whether the newest row went back, as after a fail-over that lost some: row numbers then mean other events. */
+  isOver: boolean;
   readonly wakes: Set<() => void>;
 }
 
@@ -105,6 +107,15 @@ export class Arrivals {
     for (const { wakes } of this.#waiting.values()) for (const wake of wakes) wake();
   }
 
+  /** Ends the streams of an organization. Their clients continue by position, and are told if it is no longer known. */
+  #end(organization: string): void {
+    const waiting = this.#waiting.get(organization);
+    if (waiting === undefined) return;
+    waiting.isOver = true;
+    this.#waiting.delete(organization);
+    for (const wake of waiting.wakes) wake();
+  }
+
   async *#follow(
     followed: Followed,
     after: number,
@@ -113,7 +124,11 @@ export class Arrivals {
   ): AsyncGenerator<readonly Arrival[]> {
     const { organization } = followed;
     let at = after;
-    const waiting = this.#waiting.get(organization) ?? { last: after, wakes: new Set() };
+    const waiting = this.#waiting.get(organization) ?? {
+      last: after,
+      isOver: false,
+      wakes: new Set(),
+    };
     this.#waiting.set(organization, waiting);
     const wake = { up: (): void => {} };
     const onWake = (): void => wake.up();
@@ -121,7 +136,7 @@ export class Arrivals {
     signal.addEventListener("abort", onWake);
     try {
       void this.#ask();
-      while (!signal.aborted && !this.#isClosed) {
+      while (!signal.aborted && !this.#isClosed && !waiting.isOver) {
         const { last } = waiting;
         if (last <= at) {
           await new Promise<void>((resolve) => (wake.up = resolve));
@@ -143,7 +158,8 @@ export class Arrivals {
     } finally {
       signal.removeEventListener("abort", onWake);
       waiting.wakes.delete(onWake);
-      if (waiting.wakes.size === 0) this.#waiting.delete(organization);
+      const isKnown = this.#waiting.get(organization) === waiting;
+      if (isKnown && waiting.wakes.size === 0) this.#waiting.delete(organization);
     }
   }
 
@@ -194,12 +210,16 @@ export class Arrivals {
     if (this.#isAsking) return;
     this.#isAsking = true;
     clearTimeout(this.#timer);
+    const before = new Map([...this.#waiting].map(([id, { last }]) => [id, last]));
     try {
       const rows = await this.#database.query<{ organization_id: string; last_seq: number }>(
         "SELECT organization_id, last_seq FROM audit_heads WHERE organization_id = ANY ($1)",
-        [[...this.#waiting.keys()]],
+        [[...before.keys()]],
       );
-      for (const { organization_id, last_seq } of rows) this.grown(organization_id, last_seq);
+      for (const { organization_id, last_seq } of rows) {
+        if (last_seq < (before.get(organization_id) ?? 0)) this.#end(organization_id);
+        else this.grown(organization_id, last_seq);
+      }
     } catch {
       // The database cannot be reached: streams wait until it can.
     } finally {

@@ -2,6 +2,7 @@
  * Reads rows in the order of lists, in portions of bounded size. Rows never change and row numbers only grow. So
  * portions that are limited to the same last row show the same moment without an open transaction.
  */
+import { LONG_READS, withinASecond } from "../../../audit/long-reads.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
 import type { Searcher } from "../../../core/fair-share.ts";
@@ -26,6 +27,8 @@ const portions = new Turns({
   atOnceOfGroups: [2],
   waiting: Infinity,
 });
+/** The lines that are longer than a portion. Each export would have one in memory, and cuts come after a second. */
+const longLines = new Turns(LONG_READS);
 /** A search with at most this many matches sorts all of them; a larger search scans from the newest row on. */
 const FEW = 5_000;
 
@@ -111,7 +114,7 @@ function readWindow(
 /**
  * Reads the lines of rows, joined to pieces, and then those of the rows after them. A reader may be slow, and there may
  * be thousands of readers: between two pieces only a place stays in memory. So this is not an async generator, which
- * would keep its last piece.
+ * would keep its last piece. A long line has a turn until the next piece is asked for, or for a second.
  *
  * @param read the first rows; if absent, the first piece is read when it is asked for
  * @param joined makes a piece of lines
@@ -129,8 +132,11 @@ export function piecesOf(
   const asker = byOrganization(selection.organization, selection.searcher);
   const readOn = () =>
     portions.run(asker, () => readRows(selection, place, Math.min(left, PORTION_ROWS)));
+  const { party = ["", selection.organization], gone } = selection.searcher ?? {};
+  let endTurn = (): void => {};
   const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
-    selection.searcher?.gone?.throwIfAborted();
+    endTurn();
+    gone?.throwIfAborted();
     if (left <= 0) return { done: true, value: undefined };
     const rows = first ?? (await readOn());
     first = undefined;
@@ -140,9 +146,15 @@ export function piecesOf(
     place = { row: last.row, timestamp: last.timestamp };
     left -= count;
     const lines = rows.slice(0, count).flatMap(({ line }) => line ?? []);
-    return { value: joined(lines.length > 0 ? lines : [await readLine(selection, last)]) };
+    if (lines.length > 0) return { value: joined(lines) };
+    endTurn = withinASecond(await longLines.wait(party, gone));
+    return { value: joined([await readLine(selection, last)]) };
   };
-  return { [Symbol.asyncIterator]: () => ({ next }) };
+  const end = async (): Promise<IteratorResult<Buffer, undefined>> => {
+    endTurn();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
 }
 
 /** The number of first rows whose lines were read; 0 if the first line is too long for a portion. */

@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import { regularCheck, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Party } from "../core/fair-share.ts";
+import { eachPiece } from "../core/pieces.ts";
 import type { Turns } from "../core/turns.ts";
 import { Yielder } from "../core/yielder.ts";
 import { BadInput, TooLarge } from "../core/errors.ts";
@@ -120,7 +121,7 @@ export async function answerExport(
         await write(output, piece, signal);
         sent += piece.length;
       };
-      if (format === "ndjson") for await (const piece of rows) await send(piece);
+      if (format === "ndjson") await eachPiece(rows, send);
       else {
         const taken = () => (output.writableLength > 0 ? sent : undefined);
         const reader = { taken, cut: () => void output.destroy() };

@@ -31,3 +31,26 @@ export function closing(pieces: AsyncIterable<Buffer>, close: () => void): Piece
   };
   return { [Symbol.asyncIterator]: read, close };
 }
+
+/**
+ * Hands on pieces one after another. Keeps none while it waits for the next one, as a loop would: hundreds of answers may
+ * wait, each with an event of some MiB.
+ */
+export async function eachPiece<T>(
+  pieces: AsyncIterable<T>,
+  take: (piece: T) => Promise<void>,
+): Promise<void> {
+  const source = pieces[Symbol.asyncIterator]();
+  const takeNext = async (): Promise<boolean> => {
+    const { done, value } = await source.next();
+    if (done === true) return false;
+    await take(value);
+    return true;
+  };
+  try {
+    while (await takeNext());
+  } catch (error) {
+    await source.return?.();
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import type { Pieces } from "../core/pieces.ts";
+import { eachPiece, type Pieces } from "../core/pieces.ts";
 
 /** A flat list of header names and values, for `writeHead`. */
 export type HeaderList = readonly string[];
@@ -112,15 +112,15 @@ export function jsonAround(before: string, middle: Buffer | Pieces, after: strin
 }
 
 /** Writes pieces at the reader's pace; rejects when the client has disconnected. */
-async function sendPieces(
+function sendPieces(
   pieces: AsyncIterable<Buffer | string>,
   output: Writable,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const piece of pieces) {
+  return eachPiece(pieces, async (piece) => {
     signal.throwIfAborted();
     if (!output.write(piece)) await once(output, "drain", { signal });
-  }
+  });
 }
 
 /**

@@ -414,15 +414,6 @@ test("examples are different commands, and a rare change is not hidden by a freq
   assert.match(long.examples[0]?.event.command ?? "", /^git push (?:😀)+…$/u);
 });
 
-test("examples repeat no long text of the document", () => {
-  const [rule] = DENY_PUSH.rules;
-  assert.ok(rule);
-  const text = "x".repeat(10_000);
-  const document = { ...DENY_PUSH, rules: [{ ...rule, id: text, reason: text }] };
-  const [example] = replayed(document, [eventOf({ command: "git push" })]).examples;
-  assert.deepEqual([example?.rule?.length, example?.reason?.length], [1_001, 1_001]);
-});
-
 test("commands that no rule looks at are decided alike, apart from texts that cannot be split", () => {
   const document: NaiveDocument = {
     schema: SCHEMA,

@@ -19,13 +19,17 @@ const SUDO = String.raw`sudo\s{1,4}(?:-\S{1,20}\s{1,4}){0,3}`;
 const PROGRAM = String.raw`${BEFORE}(?:${SUDO}${BEFORE})?(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
 /** A part of a command that reads a secret. */
 const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
+/** A shell that runs its input, unless `-c` gives it a script. Its input must stay visible, whatever its arguments are. */
+const SHELL = String.raw`(?:ba|da|z|k)?sh\s(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)`;
+const NO_SHELL_BEFORE = String.raw`(?<!(?:^|[\s;|&("'\x60/])${SHELL}[^\n;|&<]{0,120})`;
+const NO_SHELL_BEHIND = String.raw`(?!\s{0,4}(?:[\w.~-]{0,40}\/){0,8}${SHELL})`;
 const HERE_DOCUMENT = String.raw`<<-?\s{0,2}["'\\]?\w{1,40}["']?[ \t]{0,4}`;
 
 export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "piped-password",
     ["echo ", "printf "],
-    String.raw`(?<![\w-])${PRINTS}(?=[^\n]{1,400}?\|(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS}))(?!-)`,
+    String.raw`(?<![\w-])${PRINTS}(?=[^\n]{1,400}?\|${NO_SHELL_BEHIND}(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS}))(?!-)`,
     [
       "echo hunter2 | docker login -u ada --password-stdin",
       "echo 'hunter2' | sudo -S ls",
@@ -63,7 +67,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "here-string",
     ["<<<"],
-    String.raw`(?<!<)(?<=(?:${READS}|(?:^|[\n;|&("'\x60])[ \t]{0,40}${PROGRAM})[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
+    String.raw`(?<!<)${NO_SHELL_BEFORE}(?<=(?:${READS}|(?:^|[\n;|&("'\x60])[ \t]{0,40}${PROGRAM})[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
     [
       "gh auth login --with-token <<< hunter2",
       "kinit ada <<< hunter2",
@@ -106,7 +110,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "here-document",
     ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],
-    String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|[^\n|]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
+    String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${NO_SHELL_BEFORE}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|[^\n|]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
     [
       "kinit ada <<EOF\nhunter2\nEOF",
       "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",

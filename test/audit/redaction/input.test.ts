@@ -27,6 +27,8 @@ for (const text of [
   "sh -c 'A=1 kinit ada <<< hunter2'",
   "echo hunter2 | KRB5CCNAME=/tmp/c kinit ada",
   "echo hunter2 | timeout 5 kinit ada",
+  "sudo -S sh -c 'apt update' <<< hunter2",
+  "echo hunter2 | sh -c 'gh auth login --with-token'",
 ]) {
   test(`the secret is taken out of the input: ${JSON.stringify(text)}`, () => {
     const redacted = redactText(text).text;
@@ -62,6 +64,11 @@ for (const text of [
   "docker exec -u a kinit bash <<< 'rm -rf /srv'",
   "ssh -i k passwd 'bash -s' <<< 'rm -rf /srv'",
   "<<< 'rm -rf /srv' sh -s -- --with-token",
+  "sh -s -- --with-token <<< 'rm -rf /srv'",
+  "/bin/bash -s secret set <<< 'rm -rf /srv'",
+  "echo 'rm -rf /srv' | sh -s -- --with-token",
+  "echo 'rm -rf /srv' | /bin/bash -s --password-stdin",
+  "sh -s -- --with-token <<EOF\nrm -rf /srv\nEOF",
 ]) {
   test(`the input of another program stays: ${JSON.stringify(text)}`, () => {
     assert.equal(redactText(text).text, text);

@@ -57,10 +57,11 @@ export function turnsOfAnswers() {
 
 /**
  * One organization gets at most half of the turns, since its answers can also wait for each other, such as for the few
- * connections to a database that one organization uses: the fleet's lists of one held all turns for half a minute.
+ * connections to a database that one organization uses: the fleet's lists of one held all turns for half a minute. One address
+ * gets at most a quarter, and one prefix leaves two turns to the other: clients that read nothing hold theirs for 3 seconds.
  */
 function largeAnswers(atOnce: number): Turns {
   const most = atOnce / 2;
-  const limits = { atOnce, atOnceOfOne: most, atOnceOfGroups: [atOnce, most] };
+  const limits = { atOnce, atOnceOfOne: most / 2, atOnceOfGroups: [atOnce - 2, most] };
   return new Turns({ ...limits, waiting: LINE_LENGTH });
 }

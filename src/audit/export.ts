@@ -141,46 +141,61 @@ export async function answerExport(
   );
 }
 
-/**
- * Sends rows as lines of CSV. Reading a piece and turning it into lines takes a turn, since there may be hundreds of
- * exports: while they wait they keep nothing. Of a long row several copies are in memory while it becomes a line, so its turn
- * ends when the reader has the whole line. A row that arrives in several pieces has a turn of the other kind from the second
- * on: short pieces do not wait for readers of long rows.
- */
+/** The turns of the pieces of a CSV file. */
+type CsvTurns = Readonly<Record<"piece" | "longRow", () => Promise<() => void>>>;
+
+/** Sends rows as lines of CSV. */
 async function sendLines(
   rows: AsyncIterator<Buffer>,
   send: (piece: Buffer | string) => Promise<void>,
-  turns: Readonly<Record<"piece" | "longRow", () => Promise<() => void>>>,
+  turns: CsvTurns,
   signal: AbortSignal,
 ): Promise<void> {
   const yielder = new Yielder(signal);
-  let endTurn: (() => void) | undefined;
+  for (;;) {
+    const endTurn = await turns.piece();
+    if (!(await sendPiece(rows, send, turns, yielder, endTurn))) return;
+  }
+}
+
+/**
+ * Sends the next piece as lines of CSV; `false` after the last one. Reading a piece and turning it into lines takes a turn,
+ * since there may be hundreds of exports: while they wait they keep nothing, as the loop itself would. Of a long row
+ * several copies are in memory while it becomes a line, so its turn ends when the reader has the whole line. A row that
+ * arrives in several pieces has a turn of the other kind from the second on: short pieces do not wait for readers of long
+ * rows.
+ */
+async function sendPiece(
+  rows: AsyncIterator<Buffer>,
+  send: (piece: Buffer | string) => Promise<void>,
+  turns: CsvTurns,
+  yielder: Yielder,
+  pieceTurn: () => void,
+): Promise<boolean> {
+  let endTurn = pieceTurn;
   try {
-    for (;;) {
-      endTurn = await turns.piece();
-      const { done, value: piece } = await rows.next();
-      if (done === true) return;
-      const isWhole = piece.at(-1) === NEWLINE;
-      if (isWhole && !isLongRow(piece)) {
-        const lines = await yielder.run(csvLines(piece));
-        endTurn();
-        await send(lines);
-        continue;
-      }
-      const parts = [Buffer.from(piece)]; // the store may use the memory of a piece again
-      if (!isWhole) {
-        endTurn();
-        endTurn = await turns.longRow();
-        await readRest(rows, parts);
-      }
-      const line = await yielder.run(longCsvLine(Buffer.concat(parts)));
-      for (let at = 0; at < line.length; at += PART_BYTES) {
-        await send(line.subarray(at, at + PART_BYTES));
-      }
+    const { done, value: piece } = await rows.next();
+    if (done === true) return false;
+    const isWhole = piece.at(-1) === NEWLINE;
+    if (isWhole && !isLongRow(piece)) {
+      const lines = await yielder.run(csvLines(piece));
       endTurn();
+      await send(lines);
+      return true;
     }
+    const parts = [Buffer.from(piece)]; // the store may use the memory of a piece again
+    if (!isWhole) {
+      endTurn();
+      endTurn = await turns.longRow();
+      await readRest(rows, parts);
+    }
+    const line = await yielder.run(longCsvLine(Buffer.concat(parts)));
+    for (let at = 0; at < line.length; at += PART_BYTES) {
+      await send(line.subarray(at, at + PART_BYTES));
+    }
+    return true;
   } finally {
-    endTurn?.();
+    endTurn();
   }
 }
 

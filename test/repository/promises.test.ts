@@ -114,7 +114,7 @@ const said = [
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on all connections, in bytes | ${MAX_WAITING_REQUESTS}, ${MAX_WAITING_HEADERS.toLocaleString("en")}, ${MAX_WAITING_LENGTH / KIB} KiB; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
   `| ${shared.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
-  `| ${shared.MADE_AT_ONCE}; ${shared.SENT_AT_ONCE}; ${shared.SEARCHED_AT_ONCE}, half of them for one organization; ${turns.SHORT_ANSWERS.atOnce} |`,
+  `| ${shared.MADE_AT_ONCE}; ${shared.SENT_AT_ONCE}; ${shared.SEARCHED_AT_ONCE}, half of them for one organization, a quarter for one address, and all but two under one prefix; ${turns.SHORT_ANSWERS.atOnce} |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,
   `| requests that wait for that turn | ${shared.LINE_LENGTH}, shared | 503 |`,
   `| ${grouped(policyText.DOCUMENT_LINES)}; ${grouped(policyText.DOCUMENT_CHARACTERS)} | cut`,

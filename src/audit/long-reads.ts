@@ -1,8 +1,8 @@
 /**
- * Reads of long events for streams. One event may be some MiB long: a hundred streams that continued before such events had
- * all of them in memory, each in bytes of its own. So a long read has its turn until its reader has taken it, or for the
- * second in which the unread bytes of answers are counted. Those that wait are no more than the streams. Short reads have
- * turns of their own, so that they do not wait for readers.
+ * Reads of long events for streams, and over PostgreSQL also for exports and long pages. One event may be some MiB long: a
+ * hundred streams that continued before such events had all of them in memory, each in bytes of its own. So a long read has
+ * its turn until its reader has taken it, or for the second in which the unread bytes of answers are counted. Those that
+ * wait are no more than the readers. Short reads have turns of their own, so that they do not wait for readers.
  */
 import { SECOND_MS } from "../core/clock.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";

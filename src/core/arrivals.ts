@@ -8,8 +8,8 @@ import { setImmediate } from "./timers.ts";
 /** The most turns for which work waits: a flood of connections must not stop it. */
 const MOST_TURNS = 8;
 
-/** Arrivals of one kind, and work that waits for a turn of the event loop without them. */
-export class Arrivals {
+/** RecentArrivals of one kind, and work that waits for a turn of the event loop without them. */
+export class RecentArrivals {
   /** The number of those in this turn and the previous one. */
   #recent = 0;
 
@@ -33,7 +33,7 @@ export class Arrivals {
   }
 }
 
-const connections = new Arrivals();
+const connections = new RecentArrivals();
 
 /** Records that a connection arrived, or that the first bytes of one that waited are to be read. */
 export function connectionArrived(): void {

@@ -5,11 +5,11 @@
  * that arrives behind others is accepted at once, and read in a later turn: one in a turn, and addresses in turn.
  */
 import type { Socket } from "node:net";
-import { Arrivals, connectionArrived } from "../core/arrivals.ts";
+import { RecentArrivals, connectionArrived } from "../core/arrivals.ts";
 
 /** Begins to read new connections, which arrive paused. */
 export class Newcomers {
-  readonly #accepted = new Arrivals();
+  readonly #accepted = new RecentArrivals();
   /** Those that wait, by address; the address that is next comes first. */
   readonly #lines = new Map<string, Set<Socket>>();
 

@@ -81,14 +81,10 @@ export const keyRoutes = [
       target: ({ params }) => ({ type: "key", id: params.id }),
     },
     async handle({ organization, params: { id }, note }, { keys }: Needs) {
-      const known = (await keys.list(organization)).find((key) => key.id === id);
-      if (known) {
-        const { name, revoked } = known; // revoking cannot be undone, so this needs no lock
-        note({ before: { name, revoked }, after: { name, revoked: true } });
-      }
-      if (!(await keys.revoke(organization, id))) {
-        throw new NotFound(`No API key has the id "${id}"`);
-      }
+      const known = await keys.revoke(organization, id);
+      if (!known) throw new NotFound(`No API key has the id "${id}"`);
+      const { name, revoked } = known;
+      note({ before: { name, revoked }, after: { name, revoked: true } });
       return { id, status: "revoked" };
     },
   }),

@@ -23,9 +23,9 @@ export interface KeyStore {
   /**
    * Revokes a key permanently; a revoked key stays revoked.
    *
-   * @returns whether the organization has such a key
+   * @returns the key as it was before; `undefined` if the organization has no such key
    */
-  revoke(organization: string, id: string): Promise<boolean>;
+  revoke(organization: string, id: string): Promise<StoredKey | undefined>;
 
   /**
    * Records that a key was accepted at `now` (milliseconds). Lists show it at once; it is durable

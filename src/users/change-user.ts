@@ -36,7 +36,7 @@ export async function changeUser(
   const isOwn = actor?.kind === "user" && actor.id === id;
   const setsOwnPassword = isOwn && password !== undefined;
   if (isOwn) checkOwnRole(user, rest.role);
-  checkAdminRemains(await users.list(organization), user, changedUser(user, rest, now()));
+  checkAdminRemains(await users.activeAdmins(organization), user, changedUser(user, rest, now()));
   if (setsOwnPassword) {
     if (current === undefined) {
       throw new BadInput("current_password: required to change your own password");

@@ -179,7 +179,7 @@ export const userRoutes = [
       const { organization, body } = input;
       const { users, passwords, now, ids, quotas } = needs;
       // The store refuses both as well, but only after the cost of a hash.
-      checkQuota(quotas.users, (await users.list(organization)).length);
+      checkQuota(quotas.users, await users.count(organization));
       if (await users.findByEmail(body.email)) throw emailTaken(body.email);
       const hash = await passwords.hash(body.password, input);
       const created = { ...draftUser(body, hash, ids(), now()), organization_id: organization };

@@ -7,6 +7,12 @@ export interface UserStore {
   /** The users of an organization, oldest first. */
   list(organization: string): Awaitable<readonly StoredUser[]>;
 
+  /** The number of an organization's users. */
+  count(organization: string): Awaitable<number>;
+
+  /** The active admins of an organization. */
+  activeAdmins(organization: string): Awaitable<readonly StoredUser[]>;
+
   /** A user of the organization; `undefined` for one of another organization too. */
   get(organization: string, id: string): Awaitable<StoredUser | undefined>;
 

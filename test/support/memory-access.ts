@@ -28,6 +28,14 @@ export class MemoryUsers implements UserStore {
     return this.#users.filter((user) => user.organization_id === organization);
   }
 
+  count(organization: string): number {
+    return this.list(organization).length;
+  }
+
+  activeAdmins(organization: string): readonly StoredUser[] {
+    return this.list(organization).filter((user) => user.active && user.role === "admin");
+  }
+
   get(organization: string, id: string): StoredUser | undefined {
     return this.list(organization).find((user) => user.id === id);
   }
@@ -41,7 +49,7 @@ export class MemoryUsers implements UserStore {
   }
 
   async create(organization: string, user: StoredUser, quota?: Quota): Promise<void> {
-    checkQuota(quota, this.list(organization).length);
+    checkQuota(quota, this.count(organization));
     if (this.findByEmail(user.email)) throw emailTaken(user.email);
     this.#users = [...this.#users, { ...user, organization_id: organization }];
   }
@@ -54,7 +62,7 @@ export class MemoryUsers implements UserStore {
     const before = this.get(organization, id);
     if (!before) return undefined;
     const after = change(before);
-    checkAdminRemains(this.list(organization), before, after);
+    checkAdminRemains(this.activeAdmins(organization), before, after);
     this.#users = this.#users.map((user) => (user === before ? after : user));
     return after;
   }
@@ -62,7 +70,7 @@ export class MemoryUsers implements UserStore {
   async remove(organization: string, id: string): Promise<boolean> {
     const user = this.get(organization, id);
     if (!user) return false;
-    checkAdminRemains(this.list(organization), user, undefined);
+    checkAdminRemains(this.activeAdmins(organization), user, undefined);
     this.#users = this.#users.filter((other) => other !== user);
     return true;
   }
@@ -136,7 +144,7 @@ export class MemoryKeys implements KeyStore {
     this.#keys = [...kept, { ...key, organization_id: organization }];
   }
 
-  async revoke(organization: string, id: string): Promise<boolean> {
+  async revoke(organization: string, id: string): Promise<StoredKey | undefined> {
     return this.#change(organization, id, { revoked: true });
   }
 
@@ -144,10 +152,10 @@ export class MemoryKeys implements KeyStore {
     this.#change(organization, id, { last_used_at: formatTimestamp(now) });
   }
 
-  #change(organization: string, id: string, change: Partial<StoredKey>): boolean {
+  #change(organization: string, id: string, change: Partial<StoredKey>): StoredKey | undefined {
     const found = this.list(organization).find((key) => key.id === id);
     this.#keys = this.#keys.map((key) => (key === found ? { ...key, ...change } : key));
-    return found !== undefined;
+    return found;
   }
 }
 

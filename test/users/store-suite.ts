@@ -26,6 +26,16 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     assert.deepEqual(await users.list("acme"), [ada, bob]);
   });
 
+  test("the users of an organization are counted, and its active admins found", async (t) => {
+    const users = await open(t);
+    const former = { ...person("acme", "former", "admin"), active: false };
+    for (const one of [ada, bob, former]) await users.create("acme", one);
+    await users.create("globex", person("globex", "eve", "admin"));
+    assert.equal(await users.count("acme"), 3);
+    assert.equal(await users.count("umbrella"), 0);
+    assert.deepEqual(await users.activeAdmins("acme"), [ada]);
+  });
+
   test("a user of another organization does not exist", async (t) => {
     const users = await open(t);
     await users.create("acme", ada);

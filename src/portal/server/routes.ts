@@ -42,7 +42,7 @@ import { ROLLOUTS_PATH } from "../page-link.ts";
 import type { StoreNeeds } from "./store-source.ts";
 
 interface SignInNeeds extends PortalFrame {
-  readonly users: Pick<UserStore, "list">;
+  readonly users: Pick<UserStore, "count">;
 }
 
 const HTML_TYPE = "text/html; charset=utf-8";
@@ -61,7 +61,7 @@ export const portalRoutes = [
     description: "HTML for people. The token stays in the browser.",
     refuses: [500],
     async handle(_, { users, ...frame }: SignInNeeds) {
-      const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
+      const hasUsers = (await users.count(DEFAULT_ORGANIZATION)) > 0;
       const { description } = frame;
       const isDemo = description.demo !== undefined && modeOf(description).isOpen;
       const body = signInPage({ hasUsers, isDemo });

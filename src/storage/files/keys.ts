@@ -88,15 +88,14 @@ export class FileKeys implements KeyStore {
     });
   }
 
-  revoke(organization: string, id: string): Promise<boolean> {
+  revoke(organization: string, id: string): Promise<StoredKey | undefined> {
     return this.changes.run(async () => {
       const key = this.#table.get(organization, id);
-      if (!key) return false;
-      if (key.revoked) return true;
+      if (!key || key.revoked) return key;
       await this.#commit(organization, (keys) =>
         keys.map((other) => (other.id === id ? { ...other, revoked: true } : other)),
       );
-      return true;
+      return key;
     });
   }
 

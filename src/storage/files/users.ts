@@ -1,7 +1,7 @@
 import { checkQuota, type Quota } from "../../core/quota.ts";
 import { validate } from "../../core/validate.ts";
 import { emailKey, emailTaken } from "../../users/email.ts";
-import { checkAdminRemains } from "../../users/last-admin.ts";
+import { checkAdminRemains, isActiveAdmin } from "../../users/last-admin.ts";
 import { storedUser, type StoredUser } from "../../users/schema.ts";
 import type { UserStore } from "../../users/store.ts";
 import type { FileOperations } from "../file-operations.ts";
@@ -58,6 +58,14 @@ export class FileUsers implements UserStore {
     return this.#table.list(organization);
   }
 
+  count(organization: string): number {
+    return this.list(organization).length;
+  }
+
+  activeAdmins(organization: string): readonly StoredUser[] {
+    return this.list(organization).filter(isActiveAdmin);
+  }
+
   get(organization: string, id: string): StoredUser | undefined {
     return this.#table.get(organization, id);
   }
@@ -72,7 +80,7 @@ export class FileUsers implements UserStore {
 
   create(organization: string, user: StoredUser, quota?: Quota): Promise<void> {
     return this.#queue.run(async () => {
-      checkQuota(quota, this.list(organization).length);
+      checkQuota(quota, this.count(organization));
       this.#checkEmailIsFree(user.email);
       const own = { ...user, organization_id: organization };
       await this.#table.commit(organization, [...this.list(organization), own]);
@@ -85,11 +93,10 @@ export class FileUsers implements UserStore {
       const before = this.get(organization, id);
       if (!before) return undefined;
       const after = change(before);
-      const users = this.list(organization);
-      checkAdminRemains(users, before, after);
+      checkAdminRemains(this.activeAdmins(organization), before, after);
       await this.#table.commit(
         organization,
-        users.map((user) => (user === before ? after : user)),
+        this.list(organization).map((user) => (user === before ? after : user)),
       );
       this.#byEmail.set(emailKey(after.email), after);
       return after;
@@ -99,11 +106,10 @@ export class FileUsers implements UserStore {
     return this.#queue.run(async () => {
       const user = this.get(organization, id);
       if (!user) return false;
-      const users = this.list(organization);
-      checkAdminRemains(users, user, undefined);
+      checkAdminRemains(this.activeAdmins(organization), user, undefined);
       await this.#table.commit(
         organization,
-        users.filter((other) => other !== user),
+        this.list(organization).filter((other) => other !== user),
       );
       this.#byEmail.delete(emailKey(user.email));
       return true;

@@ -121,11 +121,15 @@ export function keysOver(session: Session, uses: KeyUses): KeyStore {
 
     revoke: (organization, id) =>
       changeOf(session, organization, async (transaction) => {
-        const changed = await transaction.run(
+        const [before] = await transaction.query<Row>(
+          `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = $1 AND id = $2`,
+          [organization, toText(id)],
+        );
+        await transaction.run(
           "UPDATE api_keys SET revoked = true WHERE organization_id = $1 AND id = $2",
           [organization, toText(id)],
         );
-        return changed === 1;
+        return before && keyOf(before);
       }),
 
     touch: (organization, id, now) => uses.note(organization, id, now),

@@ -1,6 +1,6 @@
 import { checkQuota } from "../../core/quota.ts";
 import { emailKey, emailTaken } from "../../users/email.ts";
-import { checkAdminRemains } from "../../users/last-admin.ts";
+import { checkAdminRemains, isActiveAdmin } from "../../users/last-admin.ts";
 import type { StoredUser } from "../../users/schema.ts";
 import type { UserStore } from "../../users/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
@@ -13,6 +13,7 @@ interface Row {
   readonly document: string;
 }
 
+const COUNT = "SELECT count(*) AS n FROM users WHERE organization_id = $1";
 const UNIQUE_VIOLATION = "23505";
 
 /**
@@ -51,6 +52,10 @@ export function usersOver(session: Session): UserStore {
       return rows.map(userOf);
     },
 
+    count: (organization) => numberFrom(session, COUNT, [organization]),
+
+    activeAdmins: (organization) => adminsOf(session, organization),
+
     async get(organization, id) {
       const user = await byId.get(id);
       return user?.organization_id === organization ? user : undefined;
@@ -67,8 +72,7 @@ export function usersOver(session: Session): UserStore {
 
     create: (organization, user, quota) =>
       changeOf(session, organization, async (transaction) => {
-        const all = "SELECT count(*) AS n FROM users WHERE organization_id = $1";
-        checkQuota(quota, await numberFrom(transaction, all, [organization]));
+        checkQuota(quota, await numberFrom(transaction, COUNT, [organization]));
         await addUser(transaction, { ...user, organization_id: organization });
       }),
 
@@ -113,10 +117,10 @@ async function readUser(
 }
 
 async function adminsOf(
-  transaction: Statements,
+  statements: Pick<Statements, "query">,
   organization: string,
 ): Promise<readonly StoredUser[]> {
-  const rows = await transaction.query<Row>(
+  const rows = await statements.query<Row>(
     "SELECT document FROM users WHERE organization_id = $1 AND is_active_admin",
     [organization],
   );
@@ -128,7 +132,7 @@ function keyOf(email: string): string {
 }
 
 function columnsOf(user: StoredUser): readonly [isActiveAdmin: boolean, document: string] {
-  return [user.role === "admin" && user.active, JSON.stringify(user)];
+  return [isActiveAdmin(user), JSON.stringify(user)];
 }
 
 function userOf({ document }: Row): StoredUser {

@@ -1,5 +1,6 @@
 /** How streams share long events, and the turns of their reads. */
 import assert from "node:assert/strict";
+import { setMaxListeners } from "node:events";
 import { test, type TestContext } from "node:test";
 import type { Statements } from "../../../../src/storage/postgres/database.ts";
 import { LongEvents } from "../../../../src/storage/postgres/audit/long-events.ts";
@@ -15,6 +16,7 @@ function open(t: TestContext) {
   };
   const events = new LongEvents(query as Statements["query"]);
   const left = new AbortController();
+  setMaxListeners(0, left.signal); // of many streams
   t.after(() => left.abort());
   const read = (row: number, address = "127.0.0.1", signal = left.signal) =>
     events.read({ organization: "acme", days: [], row }, ["public", "acme", address], signal);

@@ -41,7 +41,7 @@ export const COMMAND_RULES: readonly RedactionRule[] = [
     id: "auth-option",
     keywords: ["auth", "cred", "userpwd"],
     pattern: new RegExp(
-      String.raw`(?:auth|creds?|credentials?|userpwd)(?<=(?<![\w-])(?:--?[\w-]{0,40}|CURLOPT_USERPWD))(?:\s{1,4}|=|["']?\s?,\s?)["']?[\w.@+\\-]{1,80}:(?=[^\s"'/:;|&])(?<secret>[^\s"';|&]{1,512})`,
+      String.raw`(?:auth|creds?|credentials?|userpwd)(?<=(?<![\w-])(?:--?[\w-]{0,40}|CURLOPT_USERPWD))(?:\s{1,4}|=|["']?\s?,\s?)["']?[\w.@+\\-]{1,80}:(?!["']?[\s/:;|&])${VALUE}`,
       "iy",
     ),
     accepts: isSecretValue,
@@ -49,6 +49,8 @@ export const COMMAND_RULES: readonly RedactionRule[] = [
       "jenkins-cli -auth ada:hunter2 x",
       "chrome --proxy-auth=ada:hunter2",
       "sqlmap --auth-cred 'ada:hunter2'",
+      "x --auth ada:'hunter 2'",
+      'x --auth=ada:"hunter2"',
     ],
     ignores: ["x --auth basic", "x --auth http://h:80/", "x --auth ada:$PW", "x --auth op://v/x"],
   },

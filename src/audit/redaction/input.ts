@@ -1,5 +1,5 @@
 /** Secrets that a program reads from its input: from a pipe, a here-string, or a file that a command writes. */
-import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
+import { type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";
 import { isSecretName, isSecretValue } from "./values.ts";
 
 const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
@@ -13,23 +13,40 @@ const OPTIONS = String.raw`--(?:password|token|secret|key)-stdin|--with-token|-o
  * Words before a program that reads its input: assignments, words of the shell, and programs without options that run
  * another one. With options the program would be hard to tell from the value of one: `env -u kinit bash` runs `bash`.
  */
-const BEFORE = String.raw`(?:(?:[A-Za-z_]\w{0,40}=[^\s"'();|&<>\x60]{0,120}|if|then|elif|else|do|while|until|!|\{|env|exec|command|nohup|setsid|time|timeout\s{1,4}\d[\w.]{0,8})\s{1,4}){0,6}`;
-const SUDO = String.raw`sudo\s{1,4}(?:-\S{1,20}\s{1,4}){0,3}`;
+const WORD_BEFORE = String.raw`[A-Za-z_]\w{0,40}=[^\s"'();|&<>\x60]{0,120}|if|then|elif|else|do|while|until|!|\{|exec|command|nohup|setsid|time|timeout\s{1,4}\d[\w.]{0,8}`;
+const BEFORE = String.raw`(?:(?:${WORD_BEFORE}|env)\s{1,4}){0,6}`;
+const SUDO_OPTIONS = String.raw`(?:\s{1,4}(?:-[A-Za-z]{0,4}[ughpCrtTUDR]\s{1,4}[^\s-]\S{0,60}|-\S{1,20})){0,6}`;
+const SUDO = String.raw`sudo${SUDO_OPTIONS}\s{1,4}`;
 /** A program that reads a secret, where a command begins. In `grep passwd` the word is an argument. */
 const PROGRAM = String.raw`${BEFORE}(?:${SUDO}${BEFORE})?(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
 /** A part of a command that reads a secret. */
 const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
-/** A shell that runs its input, unless `-c` gives it a script. Its input must stay visible, whatever its arguments are. */
-const SHELL = String.raw`(?:ba|da|z|k)?sh\s(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)`;
-const NO_SHELL_BEFORE = String.raw`(?<!(?:^|[\s;|&("'\x60/])${SHELL}[^\n;|&<]{0,120})`;
-const NO_SHELL_BEHIND = String.raw`(?!\s{0,4}(?:[\w.~-]{0,40}\/){0,8}${SHELL})`;
+/** A program that runs its input: commands, which must stay visible. With a script as its argument it does not. */
+const SHELL = String.raw`(?<![\w.-])["'\\]?(?:[\w\\]{0,8}(?<!s)s\\?h|\.|source|eval|python[\d.]{0,4}|perl|ruby|node|php)["']?(?!["']?[\w.,:-])`;
+const SHELL_OPTION = String.raw`[-+][oO]\s{1,4}\w{1,30}|--(?:rcfile|init-file)[\s=]{1,4}\S{1,80}|[-+](?![A-Za-z]{0,4}[ce](?![\w-]))[\w-]{1,20}`;
+const RUNS_INPUT = String.raw`(?:\s{1,4}(?:${SHELL_OPTION})){0,6}(?:\s{1,4}-[A-Za-z]{0,4}s(?![\w-])|\s{0,4}(?:$|[\n;|&)<>\x60]|["'](?=[\s;|&)"']|$)|-(?=\s|$)|\/(?:dev|proc)\/))`;
+const SUDO_SHELL = String.raw`sudo${SUDO_OPTIONS}\s{1,4}(?:-[A-Za-z]{0,5}[si][A-Za-z]{0,5}|--shell|--login)(?![\w-])`;
+const SSH = String.raw`ssh(?:\s{1,4}(?:-[A-Za-z]{0,3}[bcDEeFIiJLlmOopQRSWw]\s{1,4}\S{1,80}|-\S{1,20})){0,6}\s{1,4}[^\s-]\S{0,80}`;
+/** Programs that run the program behind them. */
+const WRAPPER = String.raw`(?:sudo${SUDO_OPTIONS}|env(?:\s{1,4}(?:-[uC]\s{1,4}\S{1,60}|-\S{1,20})){0,4}|${SSH}|nice(?:\s{1,4}-n?\s?\d{1,2})?|${WORD_BEFORE})(?=\s)|\(`;
+const NO_SHELL_BEFORE = String.raw`(?<!(?:${SHELL}(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)|${SUDO_SHELL})[^\n;|&<]{0,300})`;
+const NO_SHELL_BEHIND = String.raw`(?!(?:\s{0,4}(?:${WRAPPER})){0,6}\s{0,4}(?:${SUDO_SHELL}|["']?(?:[\w.~-]{0,40}\/){0,8}${SHELL}${RUNS_INPUT}))`;
 const HERE_DOCUMENT = String.raw`<<-?\s{0,2}["'\\]?\w{1,40}["']?[ \t]{0,4}`;
 
+/** A long word that is printed. Without it, other words may stand between the value and the pipe. */
+const LONG_WORD = String.raw`(?:"[^"\n]{400,8192}"|'[^'\n]{400,8192}'|[^\s"'|;&<>]{400,8192}(?=[\s|]))?`;
+
+/** The rule for a value by the case-sensitive words of a command: `sudo -s` is not `sudo -S`. */
+function input(...rule: Parameters<typeof valueAt>): RedactionRule {
+  const { pattern, ...rest } = valueAt(...rule);
+  return { ...rest, pattern: new RegExp(pattern.source, "y") };
+}
+
 export const INPUT_RULES: readonly RedactionRule[] = [
-  valueAt(
+  input(
     "piped-password",
     ["echo ", "printf "],
-    String.raw`(?<![\w-])${PRINTS}(?=[^\n]{1,400}?\|${NO_SHELL_BEHIND}(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS}))(?!-)`,
+    String.raw`(?<![\w-])${PRINTS}(?=${LONG_WORD}[^\n]{0,400}?\|${NO_SHELL_BEHIND}(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS}))(?!-)`,
     [
       "echo hunter2 | docker login -u ada --password-stdin",
       "echo 'hunter2' | sudo -S ls",
@@ -38,12 +55,21 @@ export const INPUT_RULES: readonly RedactionRule[] = [
       "echo hunter2 | gh secret set NAME",
       "echo hunter2 | sudo -u x /usr/bin/smbpasswd -s ada",
       "echo hunter2 | p4 -u ada login",
+      "echo hunter2 | sudo -S bash install.sh",
+      "echo hunter2 | sudo -S sh -c 'apt update'",
+      `echo ${x(1_800)} | gh secret set NAME`,
     ],
     [
       "echo $PASS | docker login --password-stdin",
       "echo hello | tee x",
       "echo hi | sudo tee x",
       "echo 'id' | su - ada",
+      "echo 'rm -r /srv' | sudo -s",
+      "echo 'rm -r /srv' | sudo -S -u ada -i",
+      "echo 'rm -r /srv' | sudo -S bash",
+      "echo 'rm -r /srv' | sudo -n bash -s -- --with-token",
+      "echo 'rm -r /srv' | env A=1 bash -s --with-token",
+      "echo 'rm -r /srv' | ssh -p 22 h bash -s -- --with-token",
       "echo hello | grep passwd",
       "echo hello | p4 submit",
     ],
@@ -51,20 +77,20 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   valueAt(
     "encoded-password",
     ["echo ", "printf "],
-    String.raw`(?<![\w-])${PRINTS}["']?[\w.@+-]{1,80}:(?=[^\s"'|]{1,400}["']?\s{0,4}\|\s{0,4}(?:openssl\s{1,4})?base64\b)`,
+    String.raw`(?<![\w-])${PRINTS}["']?[\w.@+-]{1,80}:(?=[^\s"'|]{1,8192}["']?\s{0,4}\|\s{0,4}(?:openssl\s{1,4})?base64\b)`,
     ["echo -n ada:hunter2 | base64", "printf '%s' 'ada:hunter2' | openssl base64"],
     ["echo -n $U:$P | base64", "echo hello | base64"],
-    String.raw`(?<secret>[^\s"'|$\x60]{1,400})`,
+    String.raw`(?<secret>[^\s"'|$\x60]{1,8192})`,
   ),
   valueAt(
     "written-secret",
     ["echo ", "printf "],
-    String.raw`(?<![\w-])${PRINTS}(?=[^\n;&|>]{1,200}(?:>|\|\s{0,4}(?:${SUDO})?tee)\s{0,4}[\w./~-]{0,120}(?:password|passwd|passphrase|secret|token|api[_-]?key)(?:\.(?:txt|key|secret))?(?![\w./-]))(?!-)`,
+    String.raw`(?<![\w-])${PRINTS}(?=${LONG_WORD}[^\n;&|>]{0,200}(?:>|\|\s{0,4}(?:${SUDO})?tee)\s{0,4}[\w./~-]{0,120}(?:password|passwd|passphrase|secret|token|api[_-]?key)(?:\.(?:txt|key|secret))?(?![\w./-]))(?!-)`,
     ["echo -n hunter2 > /run/secrets/db_password", "echo 'hunter2' | sudo tee /etc/api_key.txt"],
     ["echo $P > password.txt", "echo done > token.log", "echo 'a key: value' > token"],
-    String.raw`["']?(?<secret>[^\s"'=:$\x60;|&>]{4,512})(?=["']?\s)`,
+    String.raw`["']?(?<secret>[^\s"'=:$\x60;|&>]{4,8192})(?=["']?\s)`,
   ),
-  valueAt(
+  input(
     "here-string",
     ["<<<"],
     String.raw`(?<!<)${NO_SHELL_BEFORE}(?<=(?:${READS}|(?:^|[\n;|&("'\x60])[ \t]{0,40}${PROGRAM})[^\n;|&]{0,80})<<<\s{0,4}(?:\$(?=["']))?`,
@@ -82,6 +108,10 @@ export const INPUT_RULES: readonly RedactionRule[] = [
       "su ada <<< id",
       "env -u kinit bash <<< ls",
       "exec -a passwd sh <<< ls",
+      ". /dev/stdin --with-token <<< 'rm -r /srv'",
+      "'bash' -s -- --with-token <<< 'rm -r /srv'",
+      "mksh -s --with-token <<< 'rm -r /srv'",
+      "sudo -S -s <<< 'rm -r /srv'",
     ],
   ),
   {
@@ -107,23 +137,26 @@ export const INPUT_RULES: readonly RedactionRule[] = [
       "cat PASS <<< hello",
     ],
   },
-  valueAt(
-    "here-document",
-    ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],
-    String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${NO_SHELL_BEFORE}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|[^\n|]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
-    [
-      "kinit ada <<EOF\nhunter2\nEOF",
-      "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",
-      "gh auth login --with-token <<-EOF 2> log\n\thunter2\nEOF",
-      "cat <<EOF | docker login -u ada --password-stdin reg.io\nhunter2\nEOF",
-    ],
-    [
-      "cat <<EOF\nhunter2\nEOF",
-      "cat <<EOF | tee x\nhello\nEOF",
-      "docker login --password-stdin <<EOF\n$PASS\nEOF",
-      "prettier --stdin <<EOF\nhello\nEOF",
-    ],
-  ),
+  {
+    ...input(
+      "here-document",
+      ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],
+      String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${NO_SHELL_BEFORE}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|${NO_SHELL_BEHIND}[^\n|]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
+      [
+        "kinit ada <<EOF\nhunter2\nEOF",
+        "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",
+        "gh auth login --with-token <<-EOF 2> log\n\thunter2\nEOF",
+        "cat <<EOF | docker login -u ada --password-stdin reg.io\nhunter2\nEOF",
+      ],
+      [
+        "cat <<EOF\nhunter2\nEOF",
+        "cat <<EOF | tee x\nhello\nEOF",
+        "docker login --password-stdin <<EOF\n$PASS\nEOF",
+        "prettier --stdin <<EOF\nhello\nEOF",
+      ],
+    ),
+    spansLines: true,
+  },
   valueAt(
     "printed-secret",
     ["echo ", "printf "],

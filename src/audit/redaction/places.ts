@@ -87,13 +87,16 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     ["bundle config set --global gems.example.com ada:hunter2"],
     ["bundle config set path vendor/bundle", "bundle config mirror.https://a.b https://c.d"],
   ),
-  valueAt(
-    "netrc-password",
-    ["login "],
-    String.raw`login\s{1,4}[^\s"',;]{1,200}\s{1,4}password\s{1,4}`,
-    ["machine example.com login ada password hunter2"],
-    ["login failed, password wrong"],
-  ),
+  {
+    ...valueAt(
+      "netrc-password",
+      ["login "],
+      String.raw`login\s{1,4}[^\s"',;]{1,200}\s{1,4}password\s{1,4}`,
+      ["machine example.com login ada password hunter2"],
+      ["login failed, password wrong"],
+    ),
+    spansLines: true,
+  },
   valueAt(
     "short-name",
     [
@@ -240,26 +243,6 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       /(?:key|token|secret|password|passwd|pwd)>(?<=<[\w.:-]{1,80}>)(?<secret>[^<>\s][^<>]{0,4096})(?=<\/)/iy,
     matches: ["<password>hunter2</password>"],
     ignores: ["<password></password>", "echo $TOKEN>file"],
-  },
-  {
-    // The lines of a manifest below `data:` or `stringData:`, down to one that could run a command in a shell.
-    id: "kubernetes-secret",
-    keywords: ["data:"],
-    pattern:
-      /data:(?<=(?<=\bkind:\s{1,2}["']?Secret\b(?:(?!\n---)[^]){0,1000}\n)(?<indent>[ \t]{0,16})(?:stringData|data):)[ \t]{0,4}(?:#[^\n]{0,200})?\r?(?<secret>(?:(?:\n[ \t]{0,40}(?:#[^\n$\x60;|&<>()]{0,200})?\r?(?=\n)){0,8}\n\k<indent>[ \t]{1,8}["']?[\w.-]{1,253}["']?:[ \t]{1,4}(?![\\"']{0,8}\$|\s)(?:[^\n$\x60;|&<>()]|\$(?![({])){1,4096}?(?=\n|["'\\]{0,8}[ \t]{0,4}(?:[|)]|$))){1,100})/iy,
-    matches: [
-      "kubectl apply -f - <<EOF\nkind: Secret\nmetadata:\n  name: db\nstringData:\n  url: hunter2\n  b: x\nEOF",
-      "printf 'kind: Secret\ndata:\n  dsn: aHVudGVyMg==' | kubectl apply -f -",
-      "kind: Secret\r\nstringData: # c\r\n\r\n  # d\r\n  url: hunter2\r\n\r\n  b: x\r\n",
-    ],
-    ignores: [
-      "kind: ConfigMap\ndata:\n  stage: prod",
-      "kind: Secret\nstringData:\n  url: $URL",
-      "kind: Secret\nstringData:\n  url: $(rm -r x)",
-      "kind: Secret\nstringData:\n  url: x; rm -r x",
-      "kind: Secret\nstringData:\n  # c\n  rm -r x",
-      "kind: Secret\nmetadata:\n  name: a\n---\nkind: ConfigMap\ndata:\n  stage: prod",
-    ],
   },
   valueAt(
     "htpasswd",

@@ -150,7 +150,9 @@ export class Redactor {
     for (const secret of yield* this.#secretsOf(layer.text, layers - 1)) {
       let { isRest } = secret;
       for (const span of layer.sourceOf(secret)) {
-        deeper.push({ ...span, rule: secret.rule, isRest });
+        const visible = yield* scan.visible(span);
+        if (visible.end > visible.start) deeper.push({ ...visible, rule: secret.rule, isRest });
+        if (visible.end < span.end) break;
         isRest = true;
       }
     }

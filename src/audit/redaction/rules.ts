@@ -5,6 +5,7 @@
  */
 import { CALL_RULES } from "./calls.ts";
 import { COMMAND_RULES } from "./command-rules.ts";
+import { DOCUMENT_RULES } from "./documents.ts";
 import { INPUT_RULES } from "./input.ts";
 import { PLACE_RULES } from "./places.ts";
 import { LOOSE_VALUE, type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";
@@ -42,22 +43,7 @@ const SCHEMES =
 
 /** The rules, in the order in which they are tried at one position. */
 export const REDACTION_RULES: readonly RedactionRule[] = [
-  {
-    id: "private-key",
-    keywords: ["-----begin", "---- begin", "private-lines:"],
-    // Keys of PuTTY have no `END`. Looking for one behind each of many beginnings took a quarter of a millisecond each.
-    pattern:
-      /(?:-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,4})(?<secret>(?<!Private-Lines: \d{1,4})(?:[^-]|-(?!---)){1,65536}(?=-----END|---- END)|[\s\\"']{0,16}\w(?:[\w+/=:,.\s\\"']|-(?!---)){15,65536})/y,
-    matches: [
-      `echo -----BEGIN RSA PRIVATE KEY-----\n${x(60)}`,
-      `-----BEGIN RSA PRIVATE KEY-----\n${x(60)}\n-----END RSA PRIVATE KEY-----`,
-      `printf '-----BEGIN PRIVATE KEY-----\\n${x(60)}\\n-----END PRIVATE KEY-----'`,
-    ],
-    ignores: [
-      "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
-      'grep -l "-----BEGIN RSA PRIVATE KEY-----" *; ls',
-    ],
-  },
+  ...DOCUMENT_RULES,
   ...URL_RULES,
   {
     id: "authorization-header",
@@ -126,6 +112,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     keywords: ["cookie:", 'cookie":', "cookie="],
     pattern:
       /cookie\\?["']?[:=]\s{0,4}\\?["']?(?<secret>[^\s"'=;&|<>$]{1,256}=(?!\$)[^\s"';&|]{1,4096}(?:;\s?[^\s"'=;&|<>]{1,256}=[^\s"';&|]{0,4096}){0,50})/iy,
+    continues: /[^\s"';&|]{1,4096}/y,
     accepts: isSecretValue,
     matches: ["curl -H 'Cookie: session=abc; x=1'", "Set-Cookie: a=b; Path=/"],
     ignores: ['curl -H "Cookie: $COOKIE"', 'curl -H "Cookie: session=$S"'],
@@ -157,6 +144,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       "x --password $PW",
       'x --token "$T"',
       "x --password-stdin y",
+      "gh auth login --with-token\nls -l",
       "x --token-file f",
       "aws s3 cp a s3://b --sse-c-key fileb://k",
       "x --token ./t",
@@ -271,19 +259,22 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     ["Server=h;UID=sa;PWD=hunter2;"],
     ["cd x;PWD=/y ls", "A=b;PWD=$P"],
   ),
-  valueAt(
-    "named-pair",
-    SECRET_WORDS,
-    // In `for key, value := range m`, the name is not the value of anything.
-    String.raw`${SECRET_NAME}(?!,\s(?<![:=]\s{0,4}[\w.-]{1,80},\s))\\?["']?\s{0,4},?\s{0,20}\\?["']?(?:parameter)?value\\?["']?\s{0,2}[:=]\s{0,4}`,
-    ['[{"name":"DB_PASSWORD","value":"hunter2"}]', "- name: API_TOKEN\n  value: hunter2"],
-    [
-      "- name: API_TOKEN\n  valueFrom: x",
-      '{"name":"TOKEN","value":"$T"}',
-      "for key, value := range m {",
-      "{ key, value: item.value }",
-    ],
-  ),
+  {
+    ...valueAt(
+      "named-pair",
+      SECRET_WORDS,
+      // In `for key, value := range m`, the name is not the value of anything.
+      String.raw`${SECRET_NAME}(?!,\s(?<![:=]\s{0,4}[\w.-]{1,80},\s))\\?["']?\s{0,4},?\s{0,20}\\?["']?(?:parameter)?value\\?["']?\s{0,2}[:=]\s{0,4}`,
+      ['[{"name":"DB_PASSWORD","value":"hunter2"}]', "- name: API_TOKEN\n  value: hunter2"],
+      [
+        "- name: API_TOKEN\n  valueFrom: x",
+        '{"name":"TOKEN","value":"$T"}',
+        "for key, value := range m {",
+        "{ key, value: item.value }",
+      ],
+    ),
+    spansLines: true,
+  },
   {
     id: "registry-login",
     keywords: ['auth"', 'auth\\"'],

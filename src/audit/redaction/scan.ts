@@ -1,11 +1,12 @@
 /** Finds the secrets of one text, from its start to its end. */
-import type { Work } from "../../core/work.ts";
+import { finish, type Work } from "../../core/work.ts";
 import type { Layer } from "./layers.ts";
 import { secretsOfProgram } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
 import type { Quotes } from "./quotes.ts";
 import { CHARACTERS, type RedactionRule, secretAt } from "./shapes.ts";
 import type { Secret, Span } from "./spans.ts";
+import { VisibleCommands } from "./visible.ts";
 
 const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
 /** A character that may end a command, if it is not in quotes. */
@@ -20,7 +21,7 @@ const CONTINUED = new Map(
 
 const AT_OR_END = /[@\s"'<>\\]/g;
 /** The longest text before an `@` that the rules accept as user and password. */
-const FARTHEST_AT = 1024;
+const FARTHEST_AT = 2304;
 /** Trying a pattern takes about as long as reading this many characters. */
 const TRY_LENGTH = 16;
 /** The distance from a keyword to its secret in which no other secret fits. */
@@ -47,6 +48,7 @@ export interface Match extends Span {
   readonly group: string;
   /** The position of the keyword. */
   readonly place: number;
+  readonly continues: RegExp | undefined;
 }
 
 /** A secret that begins far behind its keyword. */
@@ -80,6 +82,7 @@ export class Scan {
   /** The number of characters that were read for options of programs and by patterns. */
   read = 0;
   readonly #quotes: Quotes;
+  readonly #commands: VisibleCommands;
   /** The text without its outer quotes. */
   readonly #layer: Layer | undefined;
   readonly #secrets: Secret[] = [];
@@ -94,6 +97,7 @@ export class Scan {
   constructor(text: string, quotes: Quotes, layer: Layer | undefined) {
     this.text = text;
     this.#quotes = quotes;
+    this.#commands = new VisibleCommands(text, quotes);
     this.#layer = layer;
     this.#atSigns = new AtSigns(text);
   }
@@ -105,7 +109,7 @@ export class Scan {
 
   /** Tries a rule whose keyword is at a position. Returns what it has found, or the end of an earlier secret there. */
   find(rule: RedactionRule, place: number): Match | number | undefined {
-    const { accepts, id, isBeforeAt } = rule;
+    const { accepts, id, isBeforeAt, continues } = rule;
     if (place >= (this.#waiting[0]?.start ?? Infinity)) this.passTo(place + 1);
     if (place < this.#copied) return this.#copied;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
@@ -119,12 +123,12 @@ export class Scan {
     const isKnown = ({ match }: Far): boolean =>
       match.start === start && match.rule === id && match.group === group;
     if (this.#waiting.some(isKnown)) return undefined;
-    return { start, end, group, rule: id, place };
+    return { start, end, group, rule: id, place, continues };
   }
 
   /** Replaces the secret of a match. Returns its end. */
   *take(match: Match): Work<number | undefined> {
-    const { start, end } = yield* this.#valueOf(match, match.group);
+    const { start, end } = yield* this.visible(yield* this.#valueOf(match));
     if (end === start) return undefined;
     if (start - match.place > FARTHEST_NEAR) {
       this.#wait({ start, end, rule: match.rule, isRest: false, match });
@@ -151,7 +155,8 @@ export class Scan {
     const from = quotesEnd === undefined ? behind : quotesEnd + 1;
     const { secrets, end } = secretsOfProgram(this.text, from, rule, this.#quotes);
     this.read += end - from;
-    this.#readings.set(rule, { id: rule.id, end, secrets, next: 0 });
+    const visible = secrets.map((secret) => finish(this.visible(secret)));
+    this.#readings.set(rule, { id: rule.id, end, secrets: visible, next: 0 });
   }
 
   /** The end of the quotes around a program's name or path; `undefined` if they are around more, or if it is in a list. */
@@ -186,6 +191,11 @@ export class Scan {
     }
   }
 
+  /** The part of a secret that hides no command. */
+  visible(secret: Span): Work<Span> {
+    return this.#commands.before(secret);
+  }
+
   /** The secrets, in the order of the text. */
   result(): readonly Secret[] {
     this.passTo(Infinity);
@@ -199,14 +209,15 @@ export class Scan {
 
   /** Adds a secret, or the part of it that is behind the last one. */
   #replace({ start, end }: Span, rule: string): void {
-    if (end <= this.#copied) return;
+    if (end <= Math.max(start, this.#copied)) return;
     const isRest = start < this.#copied;
     this.#secrets.push({ start: isRest ? this.#copied : start, end, rule, isRest });
     this.#copied = end;
   }
 
   /** The whole value of which a pattern matched the beginning. */
-  *#valueOf({ start, end: matched }: Span, group: string): Work<Span> {
+  *#valueOf({ start, end: matched, group, continues }: Match): Work<Span> {
+    if (continues) return { start, end: yield* this.#skip(continues, matched) };
     if (group === "whole") {
       // The quotes must be around the assignment. If they are around the command, the value ends with its word.
       const { open = start, close = start } = this.#quotes.around(start) ?? {};

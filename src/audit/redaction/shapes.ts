@@ -20,6 +20,10 @@ export interface RedactionRule {
    * is the first group of `SECRETS` that matched, otherwise the whole match.
    */
   readonly pattern: RegExp;
+  /** Whether the secret may stand in a later line than the keyword. In a shell, that line is another command. */
+  readonly spansLines?: true;
+  /** Sticky: more of a secret behind what the pattern matched, which is of bounded length. */
+  readonly continues?: RegExp;
   /** Whether a match is a secret; if absent, every match is. */
   readonly accepts?: (secret: string, groups: Groups) => boolean;
   readonly matches: readonly string[];
@@ -46,6 +50,8 @@ export function secretAt(rule: RedactionRule, text: string, place: number): Foun
   const groups: Groups = found.groups ?? {};
   const group = SECRETS.find((name) => groups[name] !== undefined) ?? "";
   const secret = groups[group] ?? found[0];
+  const before = found[0].slice(0, found[0].length - secret.length);
+  if (!rule.spansLines && /(?<!\\)\r?\n/.test(before)) return undefined;
   if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
   return { secret, group, end: pattern.lastIndex };
 }

@@ -32,7 +32,7 @@ export const URL_RULES: readonly RedactionRule[] = [
     keywords: ["://"],
     isBeforeAt: true,
     pattern:
-      /:\/\/[^\s/:@"'<>[\\]{0,128}:(?<secret>(?!\d{1,5}(?:[/?#\s"']|$))(?:[^\s/?"'<>\\]{1,512}|[^\s@"'<>\\]{1,512}))(?=@)/y,
+      /:\/\/[^\s/:@"'<>[\\]{0,128}:(?<secret>(?!\d{1,5}(?:[/?#\s"']|$))(?:[^\s/?"'<>\\]{1,2048}|[^\s@"'<>\\]{1,2048}))(?=@)/y,
     accepts: isSecretValue,
     matches: [
       "git clone https://ada:hunter2@example.com/x",

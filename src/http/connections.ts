@@ -62,6 +62,11 @@ export class Connections {
     evicted.owner.destroy();
   }
 
+  /** Whether many new connections wait to be read. */
+  get isCrowded(): boolean {
+    return this.#newcomers.areMany;
+  }
+
   #forget(holding: Holding<Socket>): void {
     holding.close();
     this.#open.delete(holding);

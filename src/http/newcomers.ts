@@ -7,11 +7,20 @@
 import type { Socket } from "node:net";
 import { RecentArrivals, connectionArrived } from "../core/arrivals.ts";
 
+/** With more waiting connections than this, the process is behind. */
+export const MANY = 100;
+
 /** Begins to read new connections, which arrive paused. */
 export class Newcomers {
   readonly #accepted = new RecentArrivals();
   /** Those that wait, by address; the address that is next comes first. */
   readonly #lines = new Map<string, Set<Socket>>();
+  #waiting = 0;
+
+  /** Whether many connections wait to be read. */
+  get areMany(): boolean {
+    return this.#waiting > MANY;
+  }
 
   /** Adds a connection that was accepted. */
   add(address: string, socket: Socket): void {
@@ -20,6 +29,7 @@ export class Newcomers {
     this.#accepted.add();
     connectionArrived();
     if (isAlone) return void socket.resume();
+    this.#waiting++;
     const line = this.#lines.get(address);
     if (line) line.add(socket);
     else this.#lines.set(address, new Set([socket]));
@@ -28,7 +38,7 @@ export class Newcomers {
 
   /** Forgets a connection that has closed, if it still waits. */
   remove(address: string, socket: Socket): void {
-    this.#lines.get(address)?.delete(socket);
+    if (this.#lines.get(address)?.delete(socket) === true) this.#waiting--;
   }
 
   #plan(): void {
@@ -41,6 +51,7 @@ export class Newcomers {
       const [next] = line;
       if (next === undefined) continue; // all of them have closed
       line.delete(next);
+      this.#waiting--;
       if (line.size > 0) this.#lines.set(address, line);
       connectionArrived();
       next.resume();

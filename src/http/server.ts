@@ -76,7 +76,7 @@ export async function listen(
   const isByAddress = trustProxy === 0;
   const connections = new Connections(maxConnections, isByAddress);
   const { latest } = connections;
-  const begin = inTurn(latest, isByAddress);
+  const begin = inTurn(connections, isByAddress);
   const answer = begin(listener);
   class Incoming extends RequestInPieces {
     override get trustedProxies(): number {

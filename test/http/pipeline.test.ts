@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   MAX_WAITING_HEADERS,
+  MAX_WAITING_IN_CROWD,
   MAX_WAITING_LENGTH,
   MAX_WAITING_REQUESTS,
   MAX_WAITING_SIZE,
@@ -52,6 +53,18 @@ async function answerEach(
     asked[turn]?.settle(undefined, {});
     assert.equal((await connection.next()).status, 200);
   }
+}
+
+/** The number of responses until all are there or the connection has ended. */
+async function answersOf(connection: Connection, most: number): Promise<number> {
+  for (let count = 0; count < most; count++) {
+    try {
+      await connection.next();
+    } catch {
+      return count;
+    }
+  }
+  return most;
 }
 
 const GET = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -300,6 +313,25 @@ test("one pipelined request beyond the limit ends the connection", async (t) => 
   await until(() => requests.length === before[0] + sent);
   assert.equal(asked.length, before[1] + 1);
   assert.equal(summaries.length, before[2] + sent - 1); // all but the one that is being carried out
+});
+
+test("while many new connections wait, few requests may be sent ahead", async (t) => {
+  const { rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const NONE = "GET /none HTTP/1.1\r\nHost: a\r\n\r\n";
+  const sendAhead = (waiting: number): Promise<number> => {
+    const connection = open();
+    connection.send(NONE.repeat(1 + waiting));
+    return answersOf(connection, 1 + waiting);
+  };
+  // Together they are smaller than `MAX_WAITING_SIZE`.
+  const all = Array.from({ length: 300 }, (_, i) => sendAhead(MAX_WAITING_IN_CROWD + (i % 2)));
+  const answers = await Promise.all(all);
+  const patient = answers.filter((_, i) => i % 2 === 0);
+  const greedy = answers.filter((_, i) => i % 2 === 1);
+  assert.ok(patient.every((count) => count === 1 + MAX_WAITING_IN_CROWD));
+  const cut = greedy.filter((count) => count < 2 + MAX_WAITING_IN_CROWD).length;
+  assert.ok(cut > 0 && cut < greedy.length, `${cut} of ${greedy.length} were cut`);
 });
 
 test("of the requests that were read with the one beyond the limit none begins", async (t) => {

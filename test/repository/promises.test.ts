@@ -26,10 +26,12 @@ import * as chunks from "../../src/http/chunk-budget.ts";
 import { MOST_LIST_CHARACTERS } from "../../src/http/field-length.ts";
 import {
   MAX_WAITING_HEADERS,
+  MAX_WAITING_IN_CROWD,
   MAX_WAITING_LENGTH,
   MAX_WAITING_REQUESTS,
   MAX_WAITING_SIZE,
 } from "../../src/http/pipeline.ts";
+import { MANY } from "../../src/http/newcomers.ts";
 import { LINES_A_MINUTE } from "../../src/http/request-log.ts";
 import * as pieces from "../../src/http/request-in-pieces.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
@@ -112,7 +114,7 @@ const said = [
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `for the database, each counted with ${EVENT_BYTES / KIB} KiB more | ${MOST_WAITING_BYTES / MIB} MiB, shared |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
-  `on all connections, in bytes | ${MAX_WAITING_REQUESTS}, ${MAX_WAITING_HEADERS.toLocaleString("en")}, ${MAX_WAITING_LENGTH / KIB} KiB; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
+  `on all connections, in bytes | ${MAX_WAITING_REQUESTS} (${MAX_WAITING_IN_CROWD} while more than ${MANY} new connections wait), ${MAX_WAITING_HEADERS.toLocaleString("en")}, ${MAX_WAITING_LENGTH / KIB} KiB; ${MAX_WAITING_SIZE / MIB} MiB, shared by address |`,
   `| ${shared.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
   `| ${shared.MADE_AT_ONCE}; ${shared.SENT_AT_ONCE}; ${shared.SEARCHED_AT_ONCE}, half of them for one organization, a quarter for one address, and all but two under one prefix; ${turns.SHORT_ANSWERS.atOnce} |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,

@@ -1,6 +1,6 @@
 /** The command that `signalbox guard exec` decides and runs, in each form in which the guard can be started. */
 import { isUncertain, plainWord, type Word } from "./command.ts";
-import { type Inner, innersAt } from "./wrapper-arguments.ts";
+import { again, type Arguments, type Inner, innersAt, optionsOf } from "./wrapper-arguments.ts";
 
 /** Programs that start the one that an argument names. */
 export const STARTERS = [
@@ -9,9 +9,13 @@ export const STARTERS = [
 /** The files of the guard that have a program's name of their own. Setup writes the second one into the agents' settings. */
 export const GUARD_FILES = ["cli.js", "main.cjs"] as const;
 
-const PACKAGE = /(?:^|\/)signalbox(?:@[^/]*)?$/;
+const PACKAGE = /(?:^|[/:])signalbox(?:@[^/]*)?$/;
 const CLI = /(?:^|\/)cli(?:\.[jt]s)?$/;
-const BUNDLE = /(?:^|\/)guard\/main(?:\.(?:c?js|ts))?$/;
+const BUNDLE = /(?:^|\/)guard\/main(?:\.(?:c?js|ts))?$|^(?:\.\/)*main\.cjs$/;
+
+/** The options before `exec`. Earlier versions take settings there, such as `--env GUARD_MODE=observe`. */
+const GUARD: Arguments = { alone: /^(?:--help|-h)$/, flags: /^--env=/, valuedFlags: /^--env$/ };
+const EXEC: Arguments = { valued: /^--consumer$/ };
 
 /** Whether a word is certainly not some word. */
 function isOther(word: Word | undefined, name: string): boolean {
@@ -23,13 +27,23 @@ function isWord(word: Word | undefined, name: string): boolean {
   return word !== undefined && !isUncertain(word) && word.value === name;
 }
 
-/** `signalbox guard exec` decides its command, for any consumer that an option names. */
+/**
+ * `signalbox guard exec` decides its command, for any consumer that an option names. Other options may change how the
+ * guard decides, and a variable may be several words, so with them it is unclear what the guard runs.
+ */
 export function guardedCommand(words: readonly Word[]): readonly Inner[] {
-  if (isOther(words[1], "guard") || isOther(words[2], "exec")) return [];
-  let at = words[3]?.value === "--consumer" ? 5 : 3;
-  const isUnclear = [words[1], words[2], words[at - 1]].some((one) => one && isUncertain(one));
-  if (words[at]?.value === "--") at++;
-  return innersAt(words, at, isUnclear);
+  const [, name] = words;
+  if (!name || isOther(name, "guard")) return [];
+  const options = optionsOf(words.slice(1), GUARD);
+  const begin = options.at + 1;
+  const isVague = options.isUnclear || isUncertain(name);
+  if (!isVague && isOther(words[begin], "exec")) return [];
+  const at = words.findIndex((word, index) => index >= begin && !isOther(word, "exec"));
+  if (at === -1) return innersAt(words, begin, true);
+  const own = words.slice(at);
+  const { at: end, isUnclear, isEndKnown } = optionsOf(own, EXEC);
+  const inners = innersAt(own, end, isVague || isUnclear || isUncertain(own[0] as Word));
+  return isEndKnown ? inners : [...inners, ...again(own, end + 1)];
 }
 
 /** The same where the program is a file of the guard. */
@@ -55,12 +69,11 @@ function guardedAt(words: readonly Word[], at: number): readonly Inner[] | undef
   const next = words[at + 1]?.value === "--" ? at + 2 : at + 1; // `npm exec signalbox -- guard exec`
   const first = words[next];
   if (PACKAGE.test(name.value)) {
-    const isOurs = !isOther(first, "guard") && !isOther(words[next + 1], "exec");
-    return isOurs ? guardedCommand([name, ...words.slice(next)]) : undefined;
+    return isOther(first, "guard") ? undefined : guardedCommand([name, ...words.slice(next)]);
   }
   const isBundle = BUNDLE.test(name.value);
   if (!isBundle && !CLI.test(name.value)) return undefined;
   if (isWord(first, "guard")) return guardedCommand([name, ...words.slice(next)]);
-  if (!isBundle || !isWord(first, "exec")) return undefined;
+  if (!isBundle || !(isWord(first, "exec") || first?.value.startsWith("-"))) return undefined;
   return guardedCommand([name, plainWord("guard"), ...words.slice(next)]);
 }

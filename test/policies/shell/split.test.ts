@@ -237,12 +237,16 @@ test("a rule for signalbox guard exec allows no other command than the rules for
   for (const text of [
     ...["exec -- git status", "exec --consumer ci git status", "doctor", "exec"],
     "exec --consumer", // it only fails
+    ...["--help", "sync --every $x", "setup claude-code --managed $x"],
   ]) {
     assert.equal(decide(policy, `signalbox guard ${text}`).decision, "ALLOWED", text);
   }
   for (const text of [
     ...["exec -- git push", "exec --consumer human -- git push", "exec -- ls"],
     ...["exec --consumer $x -- git status", "$x -- git status"],
+    // Settings decide what the guard does.
+    ...["--env GUARD_MODE=observe exec -- git status", "--env GUARD_DIR=/x hook claude-code"],
+    ...["--env=GUARD_MODE=observe exec ls", "--other x exec ls", "exec --other ls git status"],
   ]) {
     assert.equal(decide(policy, `signalbox guard ${text}`).decision, "DENIED", text);
   }
@@ -268,7 +272,8 @@ test("a rule for npx or node allows no other command through signalbox guard exe
   }
   for (const text of [
     ...["npx signalbox guard exec -- ls", "node /a/dist/cli.js guard exec -- ls"],
-    ...["node /a/guard/main.cjs exec -- ls", "npx signalbox $a $b $c"],
+    ...["node /a/guard/main.cjs exec -- ls", "npx signalbox $a $b $c", "npx signalbox $a ls"],
+    ...["node main.cjs exec ls", "node /a/guard/main.cjs --env A=b exec git status"],
   ]) {
     assert.equal(decide(policy, text).decision, "DENIED", text);
   }

@@ -46,6 +46,13 @@ const machine: Machine = {
 };
 
 async function run(): Promise<number> {
+  // Elsewhere pins could turn a decision off, and a hook would have to look past them to find the command of `exec`.
+  if (words !== given && command !== "hook") {
+    const found = command === "" ? "no command" : `"${command}"`;
+    throw new Error(
+      `--env: expected hook behind it, found ${found}: set the variable as NAME=VALUE`,
+    );
+  }
   if (command === "hook" && args[0] !== "--help") return runHook(args.join(" "), machine);
   if (command === "exec" && args[0] !== "--help") return runExec(args, machine);
   const { runCommand } = await import("./commands.ts");

@@ -1,6 +1,7 @@
 /**
  * Settings in the command line of a hook, as `--env "GUARD_DIR=/srv/guard"` before its name. An agent may be started
  * without the environment of `guard setup`. An assignment before the program would not work in the shell of Windows.
+ * Only `hook` takes them.
  */
 import { resolve } from "node:path";
 import { guardDirectory, type Environment, type GuardSettings } from "./settings.ts";

@@ -111,3 +111,15 @@ test("in the default directory the command line of a hook has no settings", asyn
   assert.match(out, / hook claude-code/);
   assert.doesNotMatch(out, /--env/);
 });
+
+test("settings in the command line are taken in front of hook only", async (t) => {
+  const machine = await newMachine(t);
+  for (const command of ["exec", "sync", "doctor", "guard"]) {
+    const args = ["--env", "GUARD_MODE=observe", command, "--", "echo", "ran"];
+    const { code, out, error } = await machine.run(args);
+    assert.deepEqual([code, out], [1, ""], command);
+    assert.match(error, /^signalbox guard: --env: expected hook behind it, found .*NAME=VALUE\n$/);
+  }
+  const none = await machine.run(["--env", "GUARD_MODE=observe"]);
+  assert.match(none.error, /found no command: set the variable/);
+});

@@ -243,15 +243,18 @@ function findActions(words: readonly Word[]): readonly Inner[] {
   return inners;
 }
 
-/** Whether a word names the input of the program as a file. */
-function isInput(word: Word | undefined): boolean {
-  return /^(?:\/dev\/stdin|\/(?:dev|proc\/self)\/fd\/0)$/.test(word?.value ?? "");
+/**
+ * Whether a word may name the input of the program as a file. `/dev/stdin` and `/proc/self/fd/0` have many other
+ * spellings, such as `/dev/./stdin`, and any file descriptor may be the input, so only the last part of the name counts.
+ */
+function mayBeInput(word: Word): boolean {
+  const name = word.value.slice(word.value.lastIndexOf("/") + 1);
+  return /^(?:stdin|\d+)$/.test(name) || (isUncertain(word) && !/^[\w.-]+$/.test(name));
 }
 
-/** `source` runs the text of a file in the same shell; it is known if the file is the input. */
-function sourceCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
-  const at = words[1]?.value === "--" ? 2 : 1;
-  return isInput(words[at]) ? scriptsIn(inputs, false) : [];
+/** `source` runs the text of a file, which may be the input under any name, in the same shell. */
+function sourceCommand(_: readonly Word[], inputs: readonly string[]): readonly Inner[] {
+  return scriptsIn(inputs, false);
 }
 
 /** The text after `-c`, or the here-document that a shell without arguments reads. */
@@ -280,7 +283,9 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
         isUncertain(word) || !isSetting(value.replace(/[clis]/g, ""), words[at + 1]?.value);
       at += value.replace(/[^oO]/g, "").length; // the next words are names of shell options
     }
-    if (!readsText && !readsInput && at < words.length && !isInput(words[at])) {
+    const file = words[at];
+    const isInput = !file || (inputs.length > 0 && mayBeInput(file));
+    if (!readsText && !readsInput && !isInput) {
       return isUnclear ? [{ words: [], isUnclear }] : [];
     }
     isUnclear ||= isOther || (readsText && readsInput); // `dash` reads both

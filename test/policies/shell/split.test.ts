@@ -279,6 +279,23 @@ test("a rule for npx or node allows no other command through signalbox guard exe
   }
 });
 
+test("a rule for a shell and its script allows input, unless the script may be the input", () => {
+  const policy: PolicyDocument = {
+    default: "deny",
+    rules: [rule("allow", "bash", "ls")],
+    tests: [],
+  };
+  for (const text of ["bash x.sh <<< ls", 'bash "$dir/x.sh" <<< ls', 'bash "$file"', "bash 1 a"]) {
+    assert.equal(decide(policy, text).decision, "ALLOWED", text);
+  }
+  for (const text of [
+    ...['bash "$file" <<< ls', "bash dev/stdin <<< ls", "bash 3 <<< ls", 'bash "$dir/1" <<< ls'],
+    'bash --other "$file"',
+  ]) {
+    assert.equal(decide(policy, text).decision, "DENIED", text);
+  }
+});
+
 test("a text of very many faults is decided, or given up, in time", () => {
   for (const unit of [";(", "\n(", "<<E\n$("]) {
     const start = process.cpuUsage();

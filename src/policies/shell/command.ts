@@ -125,7 +125,7 @@ export function roughCommands(text: string, found: Found): void {
   const joined = text.replaceAll("\\\n", "").replace(/[<>]&/g, ">");
   for (const piece of new Set(joined.split(/[;&|\n(){}`]+/))) {
     const values = piece
-      .replace(/['"\\]/g, "")
+      .replace(/\$?['"]|\\/g, "")
       .replace(/(?:(?<!\S)\d+)?[<>]+/g, " $& ")
       .split(/\s+/);
     const words = withoutRedirections(values).filter((value) => value !== "" && !isReserved(value));

@@ -155,7 +155,7 @@ export abstract class RedirectionReader extends WordReader {
     const body = text.slice(start, end);
     // A continued line can hide or make a delimiter.
     if (!isQuoted && body.includes("\\\n")) throw new Unsplittable();
-    inputs.push(body);
+    inputs.push(isQuoted ? body : body.replace(/\\([\\$`])/g, "$1"));
     if (!isQuoted && /[$`]/.test(body)) this.readerOf(body).readExpansions();
   }
 

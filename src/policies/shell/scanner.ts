@@ -271,6 +271,11 @@ class ShellScanner extends RedirectionReader {
     // A redirection of output without a command still creates or empties a file.
     const isBare = words.length === 0 && writing !== "" && outputs.length === 0;
     if (isBare) words.push(plainWord(writing));
-    this.report({ words, assignments: assignments ?? NONE, inputs, outputs, source });
+    const command = { words, assignments: assignments ?? NONE, inputs, outputs, source };
+    this.report(command);
+    // In a substitution, Bash prints `<file ! name` as `! name <file`, and reads its print again.
+    const [program, ...rest] = words;
+    if (rest.length > 0 && redirections && isReserved(program?.raw ?? ""))
+      this.report({ ...command, words: rest, isDoubtful: true });
   }
 }

@@ -53,6 +53,7 @@ export const EVASIONS: readonly string[] = [
   "coproc name { git push; }",
   // Substitutions.
   "echo $(git push)",
+  "echo $(</dev/null ! git push)",
   'echo "$(git push)"',
   'echo "a ${x:-$(git push)} b"',
   "echo `git push`",

@@ -3,7 +3,8 @@ import { LONG_NEEDLE, LongNeedle } from "./long-needle.ts";
 /**
  * A pattern in which `*` stands for zero or more characters, taken apart once to be compared with many texts. Every other
  * character stands for itself. Patterns do not become regular expressions, and there is no backtracking: the pieces
- * between the stars are found from left to right. So a match takes time linear in the sum of both lengths.
+ * between the stars are found from left to right. So a match takes time linear in the sum of both lengths. Several stars in
+ * a row mean the same as one.
  */
 export class StarPattern {
   readonly #first: string;
@@ -16,12 +17,12 @@ export class StarPattern {
     const [first = "", ...pieces] = pattern.split("*");
     this.#first = first;
     this.#last = pieces.pop();
-    this.#inner = pieces.map((piece) =>
-      piece.length > LONG_NEEDLE ? new LongNeedle(piece) : piece,
-    );
+    this.#inner = pieces
+      .filter((piece) => piece !== "")
+      .map((piece) => (piece.length > LONG_NEEDLE ? new LongNeedle(piece) : piece));
   }
 
-  /** Whether there are pieces between two stars, which are searched for. */
+  /** Whether there is text between two stars, which is searched for. */
   get hasInner(): boolean {
     return this.#inner.length > 0;
   }

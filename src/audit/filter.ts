@@ -16,7 +16,7 @@ import {
   type ExcludingFilter,
 } from "./event-fields.ts";
 import type { AuditFilter } from "./store.ts";
-import { WILDCARD_FILTERS, wildcardsOf } from "./wildcards.ts";
+import { MOST_ASTERISKS, WILDCARD_FILTERS, wildcardsOf } from "./wildcards.ts";
 
 const EITHER_CASE = [...decisions, ...decisions.map((word) => word.toLowerCase())];
 /** The filters of the contract, which no value makes a 4xx. */
@@ -61,7 +61,7 @@ export const filterQuery = {
   ...exact,
   ...excluded,
   wildcards: string(
-    `Names of filters, separated by commas, in whose values \`*\` stands for any text: of ${WILDCARD_FILTERS.join(", ")}, and of those with \`not_\`. Such a filter matches the letters A to Z in either case. Without this, \`*\` stands for itself.`,
+    `Names of filters, separated by commas, in whose values \`*\` stands for any text: of ${WILDCARD_FILTERS.join(", ")}, and of those with \`not_\`. Such a filter matches the letters A to Z in either case, and has at most ${MOST_ASTERISKS} asterisks. Without this, \`*\` stands for itself.`,
   ),
   reason: string("Only events whose `reason` contains this text, in any letter case."),
   from: dateTime("Only events with a `timestamp` at or after this time."),
@@ -107,7 +107,7 @@ export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | 
  *
  * @throws BadInput for a `from` or `to` that is not an RFC 3339 timestamp, and for an unknown decision or
  *   consumer in a filter that is not of the contract: a misspelt `not_decision` would leave out nothing; and
- *   for a name in `wildcards` that is not a filter with a text
+ *   for a name in `wildcards` that is not a filter with a text, or whose value has too many asterisks
  */
 export function filterOf(given: GivenFilter): AuditFilter {
   const wildcards = wildcardsOf(given.wildcards, given);

@@ -22,6 +22,9 @@ export interface Wildcard {
   readonly isExcluded: boolean;
 }
 
+/** The most asterisks in a value: each may cost a search in every value that it is compared with. */
+export const MOST_ASTERISKS = 64;
+
 /** The filters whose values may have asterisks. */
 export const WILDCARD_FILTERS = TEXT_FILTERS.map(({ filter }) => filter);
 
@@ -36,7 +39,7 @@ const PARAMETERS: ReadonlyMap<string, Omit<Wildcard, "text">> = new Map(
 /**
  * Reads the names of filters, in their order; `undefined` if none of them has a value.
  *
- * @throws BadInput for a name of another parameter
+ * @throws BadInput for a name of another parameter, and for a value with too many asterisks
  */
 export function wildcardsOf(
   names: string | undefined,
@@ -53,9 +56,17 @@ export function wildcardsOf(
   }
   const found = [...PARAMETERS.values()].flatMap((wildcard) => {
     const text = wanted.has(wildcard.parameter) ? given[wildcard.parameter] : undefined;
-    return text === undefined ? [] : [{ ...wildcard, text }];
+    return text === undefined ? [] : [{ ...wildcard, text: withFewAsterisks(wildcard, text) }];
   });
   return found.length === 0 ? undefined : found;
+}
+
+function withFewAsterisks({ parameter }: Pick<Wildcard, "parameter">, text: string): string {
+  const pieces = text.split("*", MOST_ASTERISKS + 2); // no more: a body may have millions
+  if (pieces.length <= MOST_ASTERISKS + 1) return text;
+  throw new BadInput(
+    `${parameter}: has more than ${MOST_ASTERISKS} asterisks: leave out text between two, since one stands for any text`,
+  );
 }
 
 /** The texts between the asterisks of a value, which a match contains in this order. */

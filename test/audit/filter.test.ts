@@ -61,6 +61,21 @@ for (const name of ["", "trace_id", "decision", "not_consumer", "observed", "rea
   });
 }
 
+for (const name of ["executor", "not_policy"]) {
+  test(`${name} has at most 64 asterisks where wildcards names it`, () => {
+    const most = "a*".repeat(64);
+    assert.equal(filterOf({ [name]: most, wildcards: name }).wildcards?.[0]?.text, most);
+    const more = { [name]: `${most}*` };
+    assert.deepEqual(given(filterOf(more)), more, "other asterisks stand for themselves");
+    assert.throws(
+      () => filterOf({ ...more, wildcards: name }),
+      (error) =>
+        error instanceof BadInput &&
+        error.message.startsWith(`${name}: has more than 64 asterisks: leave out `),
+    );
+  });
+}
+
 test("moments are read with their offset", () => {
   const filter = filterOf({ from: "2026-11-20T22:00:00+02:00", to: "2026-11-20T20:00:00.001Z" });
   const moment = Date.parse("2026-11-20T20:00:00Z");

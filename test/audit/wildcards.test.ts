@@ -13,6 +13,8 @@ for (const [text, matching, others] of [
   ["a**", ["a", "ab"], ["ba"]],
   ["Ada", ["ada", "ADA"], ["adam"]],
   ["ä*", ["ä", "äb"], ["Ä"]],
+  ["é@Az[`{*", ["é@aZ[`{"], ["é`Az[`{", "É@Az[`{", "é@Az{`{"]],
+  ["*ŁA", ["łŁa"], ["ła", "Ła\u0141", "aA"]],
   ["a.b+*", ["a.b+c"], ["axbbc"]],
   ["*😀", ["x😀"], ["x\ude00"]],
   ["*\ufffd", ["x\ufffd", "x\ude00"], []],
@@ -40,4 +42,14 @@ test("long parts are looked for in linear time", () => {
   const { user, system } = process.cpuUsage(start);
   // Comparing half of it at each position takes 7 seconds.
   assert.ok(user + system < 2_000_000, `${user + system} µs`);
+});
+
+test("the letter case of a long text takes linear time, and little for each letter", () => {
+  const matches = wildcardTest("*zZ");
+  const texts = ["aA".repeat(32_000), `${"éAaA".repeat(12_000)}Zz`];
+  const start = process.cpuUsage();
+  for (let i = 0; i < 200; i++) assert.deepEqual(texts.map(matches), [false, true]);
+  const { user, system } = process.cpuUsage(start);
+  // With a call for each run of capitals it takes 2 seconds.
+  assert.ok(user + system < 500_000, `${user + system} µs`);
 });

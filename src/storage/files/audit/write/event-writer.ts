@@ -58,6 +58,8 @@ type Candidate = readonly [id: string, row: GlobalRow];
 
 /** The events that are looked up in one part, within some 0.1 ms. */
 const EVENTS_OF_A_PART = 64;
+/** The events that are handed over in one part: each may be compared with the filters of hundreds of streams. */
+const HANDED_OF_A_PART = 8;
 /** Lines are read in parts of this size, or one by one if they are longer. */
 const BYTES_OF_A_PART = 1 << 20;
 
@@ -152,7 +154,7 @@ export class EventWriter {
     for (const line of linesIn(bytes)) {
       const place = offset + line.byteOffset - bytes.byteOffset;
       this.#parts.acknowledged(events[at] as AuditEvent, line, place);
-      if (++at % EVENTS_OF_A_PART === 0) yield;
+      if (++at % HANDED_OF_A_PART === 0) yield;
     }
     answer();
   }

@@ -4,21 +4,26 @@ import type { Work } from "../../../../core/work.ts";
 /** A step, which is done at once or returns work that yields after every small part. */
 export type Step = () => Work<void> | void;
 
-/** The slice of a step. Longer than that of a search, since clients that report events wait for it. */
+/** The slice of all steps in one turn of the loop. Longer than that of a search, since clients that report events wait for it. */
 const SLICE_MS = 4;
 
 /**
  * Runs steps one after another, in the order in which they are added. A step runs at once if no other step
- * waits. Long work goes on in later turns of the loop, and the steps behind it wait for its end.
+ * waits, and the steps of this turn of the loop have not used up the slice: one sync may end many small batches.
+ * Long work goes on in later turns, and the steps behind it wait for its end.
  */
 export class InOrder {
   readonly #waiting: Step[] = [];
   #work: Work<void> | undefined;
   #isScheduled = false;
+  /** When the first step of this turn began. */
+  #since: number | undefined;
 
   do(step: Step): void {
-    if (this.#isScheduled) this.#waiting.push(step);
-    else if ((this.#work = step() ?? undefined) !== undefined) this.#goOn();
+    if (this.#isScheduled || !this.#hasTime()) this.#waiting.push(step);
+    else this.#work = step() ?? undefined;
+    const isDone = this.#work === undefined && this.#waiting.length === 0;
+    if (!this.#isScheduled && !isDone) this.#goOn();
   }
 
   /** Resolves when all added steps are done. */
@@ -28,8 +33,7 @@ export class InOrder {
 
   readonly #goOn = (): void => {
     this.#isScheduled = true;
-    const since = systemStopwatch();
-    while (systemStopwatch() - since < SLICE_MS) {
+    while (this.#hasTime()) {
       if (this.#work?.next().done === false) continue;
       const next = this.#waiting.shift();
       this.#work = next?.() ?? undefined;
@@ -40,4 +44,13 @@ export class InOrder {
     }
     setImmediate(this.#goOn);
   };
+
+  #hasTime(): boolean {
+    const now = systemStopwatch();
+    if (this.#since === undefined) {
+      this.#since = now;
+      setImmediate(() => (this.#since = undefined));
+    }
+    return now - this.#since < SLICE_MS;
+  }
 }

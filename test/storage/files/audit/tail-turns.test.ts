@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
+import { filterOf } from "../../../../src/audit/filter.ts";
+import { streamPosition } from "../../../../src/audit/positions.ts";
 import type { Arrival, AuditFilter } from "../../../../src/audit/store.ts";
 import type { GlobalRow } from "../../../../src/storage/files/audit/index/segment-index.ts";
 import { Tail, type TailSource } from "../../../../src/storage/files/audit/live/tail.ts";
+import { auditEventOf } from "../../../audit/store-suite.ts";
 import { until } from "../../../http/serve.ts";
 
 /** A log of one event that counts how often it is read. */
@@ -89,4 +92,49 @@ test("the streams of one address compare events with their filters one after the
   const { value } = (await other?.next()) ?? {};
   assert.equal(value?.length, 1);
   assert.ok(log.reads < 10, `${log.reads} reads`);
+});
+
+/** A stream that has read all, and events with a number of reads of their executor. */
+async function liveTail(t: TestContext, filter: AuditFilter) {
+  const left = new AbortController();
+  t.after(() => left.abort());
+  const tail = new Tail(filter, 1 as GlobalRow, () => new OneEvent(1), ["public", "default", "a"]);
+  const next = tail.arrivals(left.signal)[Symbol.asyncIterator]().next();
+  await someTurns();
+  const reads = { count: 0 };
+  const offer = (row: number, executor: string, command: string, tails: number): void => {
+    const event = auditEventOf({ command });
+    const json = Buffer.from(JSON.stringify({ ...event, executor }));
+    Object.defineProperty(event, "executor", { get: () => (reads.count++, executor) });
+    tail.offer(
+      row as GlobalRow,
+      event,
+      { position: streamPosition(row as GlobalRow), json },
+      tails,
+    );
+  };
+  return { next, reads, offer };
+}
+
+test("filters that take long for a short event are compared in turns of their own", async (t) => {
+  const filter = filterOf({ executor: "e*".repeat(64), wildcards: "executor" });
+  const { next, reads, offer } = await liveTail(t, filter);
+  offer(2, "e".repeat(63), "x", 100);
+  offer(3, "e".repeat(64), "x", 100);
+  assert.equal(reads.count, 0, "none is compared at once");
+  const { value } = await next;
+  assert.deepEqual(
+    value?.map(({ position }: Arrival) => position),
+    [streamPosition(3 as GlobalRow)],
+  );
+  assert.equal(reads.count, 2);
+});
+
+test("filters with few asterisks are compared at once, and exact ones also for long events", async (t) => {
+  const wild = await liveTail(t, filterOf({ executor: "*a*", wildcards: "executor" }));
+  wild.offer(2, "ada", "x", 100);
+  assert.equal(wild.reads.count, 1);
+  const exact = await liveTail(t, filterOf({ executor: "ada" }));
+  exact.offer(2, "ada", "x".repeat(1 << 20), 100);
+  assert.equal(exact.reads.count, 1);
 });

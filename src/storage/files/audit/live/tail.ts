@@ -27,8 +27,10 @@ const READ_ROWS = 256;
 /** The most bytes that wait for a reader. */
 const MOST_BYTES = LONG_READ_BYTES;
 
-/** If all tails together would read more for one event, they compare it with their filters in turns of their own. */
+/** If all tails together would read more characters for one event, they compare it with their filters in turns of their own. */
 const MOST_COMPARED = 64 << 10;
+/** The characters that are read in the time of a search in a short text: between two asterisks there is one for each piece. */
+const SEARCH_CHARACTERS = 32;
 
 /** The reads of tails that run at a time. The limits of short ones are the same, but no reader keeps their turns. */
 const shortReads = new Turns(LONG_READS);
@@ -59,8 +61,8 @@ export interface TailSource {
 /** Delivers the events after a row to one reader, in the order of ingest. */
 export class Tail implements AuditTail {
   readonly start: Position;
-  readonly #matches: (event: AuditEvent) => boolean;
-  readonly #takesAll: boolean;
+  readonly #tests: readonly EventTest[];
+  readonly #workOf: (length: number) => number;
   readonly #open: () => Awaitable<TailSource>;
   readonly #reader: Party;
   #at: GlobalRow;
@@ -83,8 +85,8 @@ export class Tail implements AuditTail {
     reader: Party,
   ) {
     this.start = streamPosition(after);
-    this.#matches = eventMatcher(filter);
-    this.#takesAll = Object.values(filter).every((wanted) => wanted === undefined);
+    this.#tests = testsOf(filter);
+    this.#workOf = workOf(filter);
     this.#at = after;
     this.#open = open;
     this.#reader = reader;
@@ -118,8 +120,8 @@ export class Tail implements AuditTail {
   /** Takes an event as it is stored; the arrival may be kept. `tails` are offered the event. */
   offer(row: GlobalRow, event: AuditEvent, arrival: Arrival, tails: number): void {
     if (!this.#isLive || row <= this.#at) return;
-    const isLong = !this.#takesAll && arrival.json.length * tails > MOST_COMPARED;
-    const isWanted = isLong || this.#takesAll || this.#matches(event);
+    const isLong = this.#workOf(arrival.json.length) * tails > MOST_COMPARED;
+    const isWanted = isLong || this.#tests.every((matches) => matches(event));
     if (isWanted && this.#waitingBytes > MOST_BYTES) this.#isLive = false;
     else {
       this.#at = row;
@@ -145,10 +147,18 @@ export class Tail implements AuditTail {
     const yielder = new Yielder();
     const wanted: Arrival[] = [];
     for (const { arrival, unread } of handed) {
-      if (unread) await yielder.step();
-      if (!unread || this.#matches(unread)) wanted.push(arrival);
+      if (!unread || (await this.#isWanted(unread, yielder))) wanted.push(arrival);
     }
     return wanted;
+  }
+
+  /** Whether an event matches the filter, in slices. */
+  async #isWanted(event: AuditEvent, yielder: Yielder): Promise<boolean> {
+    for (const matches of this.#tests) {
+      if (yielder.isDue) await yielder.step();
+      if (!matches(event)) return false;
+    }
+    return true;
   }
 
   async #readOn(source: TailSource, signal: AbortSignal): Promise<void> {
@@ -165,47 +175,64 @@ export class Tail implements AuditTail {
     if (this.#isClosed) return;
     const rows = source.rowsAfter(this.#at, isLong ? 1 : READ_ROWS, LONG_READ_BYTES);
     const lines = await source.readRows(rows);
-    if (!this.#takesAll) await ownTurn();
+    const takesAll = this.#tests.length === 0;
+    if (!takesAll) await ownTurn();
     const yielder = new Yielder();
     for (const [i, row] of rows.entries()) {
       const line = lines[i] as Buffer;
-      if (!this.#takesAll) await yielder.step();
+      if (!takesAll) await yielder.step();
       this.#at = row;
       const isWanted =
-        this.#takesAll || this.#matches(JSON.parse(line.toString("utf8")) as AuditEvent);
+        takesAll ||
+        (await this.#isWanted(JSON.parse(line.toString("utf8")) as AuditEvent, yielder));
       if (isWanted) this.#hand({ position: streamPosition(row), json: line });
     }
     if (!isLong) this.#endTurn(); // a filter takes longer than the read
   }
 }
 
-/** Makes a predicate that tests single events against a filter, without an index. */
-function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolean {
-  const exact = FILTERED_FIELDS.flatMap(({ name, filter: parameter }) => {
+/** A part of a filter, as a test of single events without an index. */
+type EventTest = (event: AuditEvent) => boolean;
+
+/** The tests that an event of a filter passes: first those that compare little. */
+function testsOf(filter: AuditFilter): readonly EventTest[] {
+  const tests: EventTest[] = [];
+  for (const { name, filter: parameter } of FILTERED_FIELDS) {
     const wanted = filter[parameter];
-    return wanted === undefined ? [] : [{ name, wanted }];
-  });
-  const excluded = EXCLUDED_FIELDS.flatMap(({ name, filter: parameter }) => {
+    if (wanted !== undefined) tests.push((event) => event[name] === wanted);
+  }
+  for (const { name, filter: parameter } of EXCLUDED_FIELDS) {
     const unwanted = filter[excluding(parameter)];
-    return unwanted === undefined ? [] : [{ name, unwanted }];
-  });
+    if (unwanted !== undefined) tests.push((event) => event[name] !== unwanted);
+  }
   const { q = "", reason = "", from = -Infinity, to = Infinity, wildcards = [] } = filter;
-  const inPart = wildcards.map(({ field, text, isExcluded }) => {
+  if (from > -Infinity || to < Infinity) {
+    tests.push(({ timestamp }) => {
+      const time = timeOf(timestamp) ?? 0;
+      return time >= from && time < to;
+    });
+  }
+  for (const { field, text, isExcluded } of wildcards) {
     const test = wildcardTest(text);
-    return (event: AuditEvent) => test(event[field]) !== isExcluded;
-  });
-  const holdsQ = q === "" ? undefined : containing(q.toLowerCase());
-  const holdsReason = reason === "" ? undefined : containing(reason.toLowerCase());
-  return (event) => {
-    if (!exact.every(({ name, wanted }) => event[name] === wanted)) return false;
-    if (excluded.some(({ name, unwanted }) => event[name] === unwanted)) return false;
-    if (!inPart.every((isWanted) => isWanted(event))) return false;
-    if (holdsReason && !holdsReason(event.reason?.toLowerCase() ?? "")) return false;
-    const time = timeOf(event.timestamp) ?? 0;
-    if (time < from || time >= to) return false;
-    return (
-      holdsQ === undefined ||
-      SEARCHED_FIELDS.some((name) => holdsQ(event[name]?.toLowerCase() ?? ""))
-    );
-  };
+    tests.push((event) => test(event[field]) !== isExcluded);
+  }
+  if (reason !== "") {
+    const isHeld = containing(reason.toLowerCase());
+    tests.push((event) => isHeld(event.reason?.toLowerCase() ?? ""));
+  }
+  if (q !== "") {
+    const isHeld = containing(q.toLowerCase());
+    tests.push((event) => SEARCHED_FIELDS.some((name) => isHeld(event[name]?.toLowerCase() ?? "")));
+  }
+  return tests;
+}
+
+/** The characters that a filter reads in an event with some bytes, and those of its own values. */
+function workOf(filter: AuditFilter): (length: number) => number {
+  const { q = "", reason = "", wildcards = [] } = filter;
+  const texts = [q, reason].filter((text) => text !== "").length + wildcards.length;
+  let own = 0;
+  for (const value of Object.values(filter)) if (typeof value === "string") own += value.length;
+  for (const { text } of wildcards) own += text.length + SEARCH_CHARACTERS * text.split("*").length;
+  return (length) => own + texts * length;
 }

@@ -11,9 +11,10 @@
  *   their cost, since other clients in it may be honest.
  * - The request with the lowest cost is served first, and a full line refuses the request with the highest
  *   cost. So networks without failures come before networks with failures, and busy networks come last.
- * - Of equal requests the newest is served first, and a full line refuses the oldest. Assume that each guess
- *   comes from a new network: the opposite order would then serve only guesses, because they fill the line
- *   before an honest newcomer. This order serves the newcomer next.
+ * - Of equal requests the oldest is served first, and a full line refuses the newest, where the callers are known:
+ *   in the lines `known` and `setting`. In the other two the newest is served first, and the oldest refused. Assume
+ *   that each guess comes from a new network: the opposite order would then serve only guesses, because they fill the
+ *   line before an honest newcomer. This order serves the newcomer next.
  */
 import type { Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
@@ -39,6 +40,9 @@ export type Lane = "known" | "guessed" | "fresh" | "setting";
 /** The cost of a wrong password, relative to a request. */
 const FAILURE_COST = 100;
 
+/** The lines without requests of strangers, in which of equal requests the oldest is served first. */
+const OLDEST_FIRST: readonly Lane[] = ["known", "setting"];
+
 const WIDE_WEIGHT = 0.25;
 /** The most requests that wait in each line. */
 export const MAX_WAITING_PASSWORDS = 50;
@@ -60,7 +64,9 @@ export class PasswordLine {
   constructor(now: Clock) {
     const loads = (this.#loads = new Loads(now));
     const lanes: readonly Lane[] = ["known", "guessed", "fresh", "setting"];
-    this.#lines = new Map(lanes.map((lane) => [lane, new Line(loads)]));
+    this.#lines = new Map(
+      lanes.map((lane) => [lane, new Line(loads, OLDEST_FIRST.includes(lane))]),
+    );
   }
 
   /**
@@ -124,11 +130,13 @@ export class PasswordLine {
 /** The waiting requests of one lane. */
 class Line {
   readonly #loads: Loads;
+  readonly #isOldestFirst: boolean;
   /** The oldest first. */
   readonly #waiting: Waiting[] = [];
 
-  constructor(loads: Loads) {
+  constructor(loads: Loads, isOldestFirst: boolean) {
     this.#loads = loads;
+    this.#isOldestFirst = isOldestFirst;
   }
 
   /** Resolves when the turn comes. */
@@ -140,7 +148,9 @@ class Line {
       if (this.#waiting.length <= MAX_WAITING_PASSWORDS) return;
       const costs = this.#costs();
       const message = "Too many passwords are being checked: try again later";
-      const refused = this.#waiting[costs.indexOf(Math.max(...costs))];
+      const most = Math.max(...costs);
+      const last = this.#isOldestFirst ? costs.lastIndexOf(most) : costs.indexOf(most);
+      const refused = this.#waiting[last];
       this.#refuse(refused, new TooMany(message, RETRY_AFTER_SECONDS));
     });
   }
@@ -148,7 +158,9 @@ class Line {
   /** Removes the next request, and returns it. */
   take(): Waiting | undefined {
     const costs = this.#costs();
-    return this.#waiting.splice(costs.lastIndexOf(Math.min(...costs)), 1)[0];
+    const least = Math.min(...costs);
+    const next = this.#isOldestFirst ? costs.indexOf(least) : costs.lastIndexOf(least);
+    return this.#waiting.splice(next, 1)[0];
   }
 
   #refuse(request: Waiting | undefined, error: unknown): void {
@@ -159,7 +171,7 @@ class Line {
 
   /**
    * The cost of each request: the cost of its parties, plus the number of their requests that wait before it.
-   * Costs are rounded, because they fall with time: otherwise the oldest of equal requests would come first.
+   * Costs are rounded, because they fall with time: otherwise the oldest of equal requests would come first in any line.
    */
   #costs(): readonly number[] {
     const ahead = new Map<string, number>();

@@ -113,6 +113,21 @@ test("of equal requests the newest is served first", async () => {
   assert.deepEqual(served, ["busy", "third"]);
 });
 
+for (const lane of ["known", "setting"] as const) {
+  test(`of equal requests the oldest is served first in the line "${lane}", and the newest refused`, async () => {
+    const { ask, step, served, refused, settle, advance } = setUp();
+    ask("busy", "busy");
+    for (let i = 1; i <= 51; i++) {
+      ask(`${i}`, `net ${i}`, { lane });
+      advance(100);
+    }
+    await settle();
+    assert.deepEqual(refused, ["51"]);
+    await step(3);
+    assert.deepEqual(served, ["busy", "1", "2", "3"]);
+  });
+}
+
 test("in a wider network failures count a little, and requests do not", async () => {
   const { ask, step, served } = setUp();
   for (const name of ["guess 1", "right 2", "right 3"]) {

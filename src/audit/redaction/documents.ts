@@ -1,9 +1,14 @@
 /** Secrets in files that are part of a text: private keys and manifests. */
 import { type RedactionRule, sample as x } from "./shapes.ts";
 
-/** The text between the lines of a key, also as text in code: ends of lines, quotes, indents, and signs of comments. */
-const BREAK = String.raw`(?:[\s"'+,#\\]|(?<=\\)[nr]|%0[AaDd]){0,40}`;
-const KEY_HEADER = String.raw`(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|MessageID|Subject): ?["\w .,:/=+@()-]{1,200}`;
+/** The text between the lines of a key: ends of lines, also as code writes them, quotes, indents, numbers and signs of comments. */
+const BREAK = String.raw`(?:[\s"'+,#>*|/\\]|(?<=\\)[nr]|%0[AaDd]|<br>|\d{1,5}[:\t ]){0,40}`;
+const KEY_HEADER = String.raw`[A-Z][A-Za-z-]{2,20}: ?(?:"[\w .,:/=+@()-]{1,100}"|[\w .,:/=+@()-]{1,200})`;
+/**
+ * A line of a key: a header, or a long word of base64. Other text between the marks of a key could be commands. A shorter
+ * word must have capitals, small letters and digits, or be the last one.
+ */
+const KEY_LINE = String.raw`${BREAK}(?:${KEY_HEADER}|[\w+/]{40,8192}={0,2}|(?=[a-z\d+/]{0,30}[A-Z])(?=[A-Z\d+/]{0,30}[a-z])(?=[A-Za-z+/]{0,30}\d)[\w+/]{16,39}={0,2}|=?[\w+/]{1,80}={0,2}(?=${BREAK}(?:=[\w+/]{4}${BREAK})?(?:----|Private-MAC)))`;
 /** Blank lines and comments, and a name in a manifest, deeper than the line of the group `indent`. */
 const ENTRY = String.raw`(?:\n[ \t]{0,40}(?:#[^\n$\x60;|&<>()]{0,200})?\r?(?=\n)){0,8}\n\k<indent>[ \t]{1,8}["']?[\w.-]{1,253}["']?:[ \t]{1,4}`;
 const VARIABLE_LINE = String.raw`["']?\$(?:\w{1,80}|\{\w{1,80}\})["']?[ \t]{0,4}\r?(?=\n|$)`;
@@ -14,11 +19,12 @@ export const DOCUMENT_RULES: readonly RedactionRule[] = [
   {
     id: "private-key",
     keywords: ["-----begin", "---- begin", "private-lines:"],
-    // Long words of base64 only: other text between the lines of a key could be commands.
+    spans: "quotes",
     pattern: new RegExp(
-      String.raw`(?:-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,4})(?<secret>(?:${BREAK}${KEY_HEADER}){0,8}${BREAK}[\w+/]{40,65536}={0,2}(?:${BREAK}[\w+/]{40,80}={0,2}){0,1200}(?:${BREAK}[\w+/]{1,80}={0,2}(?:${BREAK}=[\w+/]{4})?(?=${BREAK}(?:----|Private-MAC)))?)`,
+      String.raw`(?:-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,4})(?<secret>${KEY_LINE})`,
       "y",
     ),
+    continues: new RegExp(KEY_LINE, "y"),
     matches: [
       `echo -----BEGIN RSA PRIVATE KEY-----\n${x(60)}`,
       `-----BEGIN RSA PRIVATE KEY-----\n${x(60)}\n-----END RSA PRIVATE KEY-----`,
@@ -35,7 +41,7 @@ export const DOCUMENT_RULES: readonly RedactionRule[] = [
   {
     // The lines of a manifest below `data:` or `stringData:`, down to one that could run a command in a shell.
     id: "kubernetes-secret",
-    spansLines: true,
+    spans: "lines",
     keywords: ["data:", 'data":'],
     pattern: new RegExp(
       String.raw`data["']?:(?<=(?<=\bkind:\s{1,2}["']?Secret\b(?:(?!\n---)[^]){0,2000}\n)(?<indent>[ \t]{0,16})["']?(?:stringData|data)["']?:)[ \t]{0,4}(?:#[^\n]{0,200})?\r?(?:${ENTRY}${VARIABLE_LINE}){0,100}(?<secret>${ENTRY}${VALUE_LINE}(?:${ENTRY}(?:${VARIABLE_LINE}|${VALUE_LINE})){0,500})`,

@@ -21,16 +21,14 @@ const SUDO = String.raw`sudo${SUDO_OPTIONS}\s{1,4}`;
 const PROGRAM = String.raw`${BEFORE}(?:${SUDO}${BEFORE})?(?:[\w.~-]{0,40}\/){0,8}(?:${PROGRAMS})(?![\w-])`;
 /** A part of a command that reads a secret. */
 const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
-/** A program that runs its input: commands, which must stay visible. With a script as its argument it does not. */
-const SHELL = String.raw`(?<![\w.-])["'\\]?(?:[\w\\]{0,8}(?<!s)s\\?h|\.|source|eval|python[\d.]{0,4}|perl|ruby|node|php)["']?(?!["']?[\w.,:-])`;
-const SHELL_OPTION = String.raw`[-+][oO]\s{1,4}\w{1,30}|--(?:rcfile|init-file)[\s=]{1,4}\S{1,80}|[-+](?![A-Za-z]{0,4}[ce](?![\w-]))[\w-]{1,20}`;
-const RUNS_INPUT = String.raw`(?:\s{1,4}(?:${SHELL_OPTION})){0,6}(?:\s{1,4}-[A-Za-z]{0,4}s(?![\w-])|\s{0,4}(?:$|[\n;|&)<>\x60]|["'](?=[\s;|&)"']|$)|-(?=\s|$)|\/(?:dev|proc)\/))`;
+/** A shell that runs its input: commands, which must stay visible. With `-c` or a script it does not. */
+const SHELL = String.raw`(?<![\w.-])["'\\]?(?:[\w\\]{0,8}(?<!s)s\\?h|\$\{?SHELL\}?)["']?(?!["']?[\w.,:-])`;
+const SHELL_OPTION = String.raw`[-+][A-Za-z]{0,6}[oO]\s{1,4}\w{1,30}|--(?:rcfile|init-file)[\s=]{1,4}\S{1,80}|[-+](?![A-Za-z]{0,4}c(?![\w-]))[\w-]{1,20}`;
+const RUNS_INPUT = String.raw`(?:\s{1,4}(?:${SHELL_OPTION})){0,6}(?:\s{1,4}-[A-Za-z]{0,4}s(?![\w-])|\s{0,4}(?:$|[\n;|&)<>\x60]|["'](?=[\s;|&)"']|$)|\d[<>]|-(?=\s|$)|\/(?:dev|proc)\/))`;
 const SUDO_SHELL = String.raw`sudo${SUDO_OPTIONS}\s{1,4}(?:-[A-Za-z]{0,5}[si][A-Za-z]{0,5}|--shell|--login)(?![\w-])`;
-const SSH = String.raw`ssh(?:\s{1,4}(?:-[A-Za-z]{0,3}[bcDEeFIiJLlmOopQRSWw]\s{1,4}\S{1,80}|-\S{1,20})){0,6}\s{1,4}[^\s-]\S{0,80}`;
-/** Programs that run the program behind them. */
-const WRAPPER = String.raw`(?:sudo${SUDO_OPTIONS}|env(?:\s{1,4}(?:-[uC]\s{1,4}\S{1,60}|-\S{1,20})){0,4}|${SSH}|nice(?:\s{1,4}-n?\s?\d{1,2})?|${WORD_BEFORE})(?=\s)|\(`;
-const NO_SHELL_BEFORE = String.raw`(?<!(?:${SHELL}(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)|${SUDO_SHELL})[^\n;|&<]{0,300})`;
-const NO_SHELL_BEHIND = String.raw`(?!(?:\s{0,4}(?:${WRAPPER})){0,6}\s{0,4}(?:${SUDO_SHELL}|["']?(?:[\w.~-]{0,40}\/){0,8}${SHELL}${RUNS_INPUT}))`;
+const SOURCE = String.raw`(?<![^\s;|&(])(?:\.|source)\s{1,4}\S{0,40}(?:stdin|fd\/)`;
+const NO_SHELL_BEFORE = String.raw`(?<!(?:${SHELL}(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)|${SUDO_SHELL}|${SOURCE})[^\n;|&<]{0,300})`;
+const NO_SHELL_BEHIND = String.raw`(?![^\n|;]{0,200}?(?:${SUDO_SHELL}|${SHELL}${RUNS_INPUT}|${SOURCE}))`;
 const HERE_DOCUMENT = String.raw`<<-?\s{0,2}["'\\]?\w{1,40}["']?[ \t]{0,4}`;
 
 /** A long word that is printed. Without it, other words may stand between the value and the pipe. */
@@ -46,7 +44,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   input(
     "piped-password",
     ["echo ", "printf "],
-    String.raw`(?<![\w-])${PRINTS}(?=${LONG_WORD}[^\n]{0,400}?\|${NO_SHELL_BEHIND}(?:\s{0,4}${PROGRAM}|[^\n|]{0,200}?${READS}))(?!-)`,
+    String.raw`(?<![\w-])${PRINTS}(?=${LONG_WORD}[^\n]{0,400}?\|&?${NO_SHELL_BEHIND}(?:\s{0,4}${PROGRAM}|[^\n|;&]{0,200}?${READS}))(?!-)`,
     [
       "echo hunter2 | docker login -u ada --password-stdin",
       "echo 'hunter2' | sudo -S ls",
@@ -67,6 +65,9 @@ export const INPUT_RULES: readonly RedactionRule[] = [
       "echo 'rm -r /srv' | sudo -s",
       "echo 'rm -r /srv' | sudo -S -u ada -i",
       "echo 'rm -r /srv' | sudo -S bash",
+      "echo 'rm -r /srv' |& sudo -S bash -euo pipefail",
+      "echo 'rm -r /srv' | timeout -k 1 5 sudo -S $SHELL 2>&1",
+      "echo 'rm -r /srv' | if true; then sudo -S bash; fi",
       "echo 'rm -r /srv' | sudo -n bash -s -- --with-token",
       "echo 'rm -r /srv' | env A=1 bash -s --with-token",
       "echo 'rm -r /srv' | ssh -p 22 h bash -s -- --with-token",
@@ -141,7 +142,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
     ...input(
       "here-document",
       ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],
-      String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${NO_SHELL_BEFORE}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|${NO_SHELL_BEHIND}[^\n|]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
+      String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${NO_SHELL_BEFORE}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|${NO_SHELL_BEHIND}[^\n|;&]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
       [
         "kinit ada <<EOF\nhunter2\nEOF",
         "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",
@@ -155,7 +156,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
         "prettier --stdin <<EOF\nhello\nEOF",
       ],
     ),
-    spansLines: true,
+    spans: "lines",
   },
   valueAt(
     "printed-secret",

@@ -95,7 +95,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       ["machine example.com login ada password hunter2"],
       ["login failed, password wrong"],
     ),
-    spansLines: true,
+    spans: "lines",
   },
   valueAt(
     "short-name",
@@ -210,17 +210,20 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     ["openssl rsa -passin env:P", "bypass:x"],
     String.raw`(?:(?<=-pass(?:in|out)?\s{1,4}["']pass:)(?<whole>[^\s"'\x60$(][^"'\x60$(]{0,512})|${VALUE})`,
   ),
-  valueAt(
-    "sql-password",
-    ["identified ", "password '", 'password "', "set password"],
-    String.raw`(?:(?:identified\s{1,4}(?:with\s{1,4}\S{1,60}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?|(?<=\b(?:with|encrypted|user|role)\b[^;]{0,100})password\s{1,4}|set\s{1,4}password\s{1,4}(?:for\s{1,4}\S{1,100}\s{0,4})?=\s{0,4})(?:password\()?(?=\\?["'])|(?<=\b(?:user|role)\s[^;"']{1,80}\s)identified\s{1,4}by\s{1,4}(?=[A-Za-z_$#]{0,40}\d)(?=[\w$#]{6,60}\s{0,4}(?:[;"']|$)))`,
-    [
-      "echo 'alter user ada identified by hunter22;' | sqlplus / as sysdba",
-      `mysql -e "CREATE USER a IDENTIFIED BY 'hunter2'"`,
-      `psql -c "ALTER ROLE a WITH PASSWORD 'hunter2'"`,
-    ],
-    ["identified by the operator", "password 'x' is too short"],
-  ),
+  {
+    ...valueAt(
+      "sql-password",
+      ["identified ", "password '", 'password "', "set password"],
+      String.raw`(?:(?:identified\s{1,4}(?:with\s{1,4}\S{1,60}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?|(?<=\b(?:with|encrypted|user|role)\b[^;]{0,100})password\s{1,4}|set\s{1,4}password\s{1,4}(?:for\s{1,4}\S{1,100}\s{0,4})?=\s{0,4})(?:password\()?(?=\\?["'])|(?<=\b(?:user|role)\s[^;"']{1,80}\s)identified\s{1,4}by\s{1,4}(?=[A-Za-z_$#]{0,40}\d)(?=[\w$#]{6,60}\s{0,4}(?:[;"']|$)))`,
+      [
+        "echo 'alter user ada identified by hunter22;' | sqlplus / as sysdba",
+        `mysql -e "CREATE USER a IDENTIFIED BY 'hunter2'"`,
+        `psql -c "ALTER ROLE a WITH PASSWORD 'hunter2'"`,
+      ],
+      ["identified by the operator", "password 'x' is too short"],
+    ),
+    spans: "lines",
+  },
   {
     id: "seed-phrase",
     keywords: ["mnemonic", "seed_phrase", "seedphrase"],

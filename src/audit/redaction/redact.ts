@@ -148,10 +148,11 @@ export class Redactor {
     if (layer === undefined) return secrets;
     const deeper: Secret[] = [];
     for (const secret of yield* this.#secretsOf(layer.text, layers - 1)) {
+      const { rule, spans } = secret;
       let { isRest } = secret;
       for (const span of layer.sourceOf(secret)) {
-        const visible = yield* scan.visible(span);
-        if (visible.end > visible.start) deeper.push({ ...visible, rule: secret.rule, isRest });
+        const visible = yield* scan.visible(span, spans);
+        if (visible.end > visible.start) deeper.push({ ...visible, rule, isRest, spans });
         if (visible.end < span.end) break;
         isRest = true;
       }

@@ -273,7 +273,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
         "{ key, value: item.value }",
       ],
     ),
-    spansLines: true,
+    spans: "lines",
   },
   {
     id: "registry-login",

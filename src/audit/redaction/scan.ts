@@ -4,7 +4,7 @@ import type { Layer } from "./layers.ts";
 import { secretsOfProgram } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
 import type { Quotes } from "./quotes.ts";
-import { CHARACTERS, type RedactionRule, secretAt } from "./shapes.ts";
+import { CHARACTERS, type RedactionRule, secretAt, type Spans } from "./shapes.ts";
 import type { Secret, Span } from "./spans.ts";
 import { VisibleCommands } from "./visible.ts";
 
@@ -49,6 +49,7 @@ export interface Match extends Span {
   /** The position of the keyword. */
   readonly place: number;
   readonly continues: RegExp | undefined;
+  readonly spans: Spans | undefined;
 }
 
 /** A secret that begins far behind its keyword. */
@@ -109,7 +110,7 @@ export class Scan {
 
   /** Tries a rule whose keyword is at a position. Returns what it has found, or the end of an earlier secret there. */
   find(rule: RedactionRule, place: number): Match | number | undefined {
-    const { accepts, id, isBeforeAt, continues } = rule;
+    const { accepts, id, isBeforeAt, continues, spans } = rule;
     if (place >= (this.#waiting[0]?.start ?? Infinity)) this.passTo(place + 1);
     if (place < this.#copied) return this.#copied;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
@@ -123,19 +124,20 @@ export class Scan {
     const isKnown = ({ match }: Far): boolean =>
       match.start === start && match.rule === id && match.group === group;
     if (this.#waiting.some(isKnown)) return undefined;
-    return { start, end, group, rule: id, place, continues };
+    return { start, end, group, rule: id, place, continues, spans };
   }
 
   /** Replaces the secret of a match. Returns its end. */
   *take(match: Match): Work<number | undefined> {
-    const { start, end } = yield* this.visible(yield* this.#valueOf(match));
+    const { rule, spans } = match;
+    const { start, end } = yield* this.visible(yield* this.#valueOf(match), spans);
     if (end === start) return undefined;
     if (start - match.place > FARTHEST_NEAR) {
-      this.#wait({ start, end, rule: match.rule, isRest: false, match });
+      this.#wait({ start, end, rule, isRest: false, spans, match });
       return undefined;
     }
     this.passTo(start);
-    if (start >= this.#copied) this.#replace({ start, end }, match.rule);
+    if (start >= this.#copied) this.#replace({ start, end }, rule, spans);
     return this.#copied;
   }
 
@@ -182,7 +184,7 @@ export class Scan {
       const [waiting] = this.#waiting;
       if (waiting && waiting.start < start) {
         this.#waiting.shift();
-        this.#replace(waiting, waiting.rule);
+        this.#replace(waiting, waiting.rule, waiting.spans);
         continue;
       }
       const secret = first?.secrets[first.next++];
@@ -192,8 +194,8 @@ export class Scan {
   }
 
   /** The part of a secret that hides no command. */
-  visible(secret: Span): Work<Span> {
-    return this.#commands.before(secret);
+  visible(secret: Span, spans?: Spans): Work<Span> {
+    return this.#commands.before(secret, spans);
   }
 
   /** The secrets, in the order of the text. */
@@ -208,10 +210,10 @@ export class Scan {
   }
 
   /** Adds a secret, or the part of it that is behind the last one. */
-  #replace({ start, end }: Span, rule: string): void {
+  #replace({ start, end }: Span, rule: string, spans?: Spans): void {
     if (end <= Math.max(start, this.#copied)) return;
     const isRest = start < this.#copied;
-    this.#secrets.push({ start: isRest ? this.#copied : start, end, rule, isRest });
+    this.#secrets.push({ start: isRest ? this.#copied : start, end, rule, isRest, spans });
     this.#copied = end;
   }
 

@@ -4,6 +4,9 @@ import { isSecretValue, MARK } from "./values.ts";
 /** The named groups of a match. */
 export type Groups = Readonly<Record<string, string | undefined>>;
 
+/** More than the line of the keyword, and more than the quotes around the beginning of the secret. */
+export type Spans = "lines" | "quotes";
+
 /** A rule that finds one form of secret. */
 export interface RedactionRule {
   readonly id: string;
@@ -20,8 +23,11 @@ export interface RedactionRule {
    * is the first group of `SECRETS` that matched, otherwise the whole match.
    */
   readonly pattern: RegExp;
-  /** Whether the secret may stand in a later line than the keyword. In a shell, that line is another command. */
-  readonly spansLines?: true;
+  /**
+   * Whether the secret may stand in a later line than the keyword and have several lines, and whether it may have several
+   * parts in quotes. In a shell, the next line is another command.
+   */
+  readonly spans?: Spans;
   /** Sticky: more of a secret behind what the pattern matched, which is of bounded length. */
   readonly continues?: RegExp;
   /** Whether a match is a secret; if absent, every match is. */
@@ -41,6 +47,9 @@ interface Found {
   readonly end: number;
 }
 
+/** The end of a line that neither a backslash nor code continues. */
+const NEXT_LINE = /(?<!\\|[(,]|["']:|\s=)\r?\n/;
+
 /** Tries a rule whose keyword is at a position. */
 export function secretAt(rule: RedactionRule, text: string, place: number): Found | undefined {
   const { pattern, accepts } = rule;
@@ -51,7 +60,7 @@ export function secretAt(rule: RedactionRule, text: string, place: number): Foun
   const group = SECRETS.find((name) => groups[name] !== undefined) ?? "";
   const secret = groups[group] ?? found[0];
   const before = found[0].slice(0, found[0].length - secret.length);
-  if (!rule.spansLines && /(?<!\\)\r?\n/.test(before)) return undefined;
+  if (rule.spans === undefined && NEXT_LINE.test(before)) return undefined;
   if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
   return { secret, group, end: pattern.lastIndex };
 }

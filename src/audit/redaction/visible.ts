@@ -1,57 +1,73 @@
-/** Cuts secrets where a shell would run a command: redaction must not hide it. */
+/** Cuts secrets where a shell would run or begin another command: redaction must not hide it. */
 import type { Work } from "../../core/work.ts";
+import { hereDocumentsOf, type HereDocument } from "./here-documents.ts";
 import type { Quotes } from "./quotes.ts";
+import type { Spans } from "./shapes.ts";
 import type { Span } from "./spans.ts";
 
-const RUNS = /\$\(|\x60/g;
-/** In a here-document, single quotes are characters like others. */
-const HERE_DOCUMENT = /(?<!<)<<-?[ \t]{0,4}[A-Za-z_]/;
-/** The substitutions that are looked at in one part of the work. */
+/** A substitution of a command, and what ends a command. */
+const COMMANDS = /\$\(|\x60|[<>]\(|[;|&\n]/g;
+/** The beginning of a process substitution. */
+const BEGINS = /^[<>]\($/;
+/** The places that are looked at in one part of the work. */
 const LOOKS_OF_A_PART = 256;
 
-/** Finds the substitutions in the secrets of one text. */
+/** Finds the commands in what rules took for secrets of one text. */
 export class VisibleCommands {
   readonly #text: string;
   readonly #quotes: Quotes;
-  #hereDocument: number | undefined;
+  #documents: readonly HereDocument[] | undefined;
 
   constructor(text: string, quotes: Quotes) {
     this.#text = text;
     this.#quotes = quotes;
   }
 
-  /** The part of a secret before the first substitution that is neither escaped nor in single quotes of its own. */
-  *before({ start, end }: Span): Work<Span> {
+  /**
+   * The part of a secret before the first command in it, and before the end of quotes that began before it.
+   *
+   * @param spans what else may end in the secret
+   */
+  *before({ start, end: given }: Span, spans: Spans | undefined): Work<Span> {
+    const around = spans === "quotes" ? undefined : this.#quotes.around(start);
+    const end = around && around.open < start - 1 ? Math.min(given, around.close) : given;
+    if (BEGINS.test(this.#text.slice(start - 2, start)) && !this.#quotes.around(start))
+      return { start, end: start };
     const secret = this.#text.slice(start, end);
-    RUNS.lastIndex = 0;
+    COMMANDS.lastIndex = 0;
     for (let looks = 1; ; looks++) {
-      const found = RUNS.exec(secret)?.index;
-      if (found === undefined) return { start, end };
-      const at = start + found;
-      const literalTo = this.#literalTo(at, start);
-      if (literalTo === undefined) return { start, end: at };
-      const next = literalTo - start;
+      const found = COMMANDS.exec(secret);
+      if (found === null) return { start, end };
+      const at = start + found.index;
+      const isPlain = spans && found[0] === "\n";
+      const next = isPlain ? at + 1 : this.#textTo(at, start, /^[$\x60]/.test(found[0]));
+      if (next === undefined) return { start, end: at };
       if (looks % LOOKS_OF_A_PART === 0) yield;
-      RUNS.lastIndex = next;
+      COMMANDS.lastIndex = next - start;
     }
   }
 
-  /** The end of the text around a position in which a substitution is text; `undefined` if a shell would run it. */
-  #literalTo(at: number, start: number): number | undefined {
-    let escapes = at;
-    while (this.#text[escapes - 1] === "\\") escapes--;
-    if ((at - escapes) % 2 === 1) return at + 1;
-    const { open = -1, close = -1 } = this.#quotes.around(at) ?? {};
-    // Quotes that began before the value may be around a script.
-    const isOwn = open >= start - 1 && this.#text[open] === "'";
-    return isOwn && at < this.#firstHereDocument() ? close + 1 : undefined;
+  /** The end of what is only text around a position in a secret; `undefined` if a shell finds a command there. */
+  #textTo(at: number, start: number, isSubstitution: boolean): number | undefined {
+    if (this.#isEscaped(at)) return at + 1;
+    const document = this.#documentAt(at);
+    if (document) return isSubstitution && !document.isQuoted ? undefined : at + 1;
+    const around = this.#quotes.around(at);
+    if (around === undefined) return undefined;
+    // Quotes that began before the secret may be around a script.
+    const isOwnSingle = around.open >= start - 1 && this.#text[around.open] === "'";
+    if (isOwnSingle) return around.close + 1;
+    return isSubstitution ? undefined : at + 1;
   }
 
-  #firstHereDocument(): number {
-    if (this.#hereDocument === undefined) {
-      const found = this.#text.search(HERE_DOCUMENT);
-      this.#hereDocument = found === -1 ? Infinity : found;
-    }
-    return this.#hereDocument;
+  #isEscaped(at: number): boolean {
+    let from = at;
+    while (this.#text[from - 1] === "\\") from--;
+    return (at - from) % 2 === 1;
+  }
+
+  #documentAt(at: number): HereDocument | undefined {
+    this.#documents ??= hereDocumentsOf(this.#text, this.#quotes);
+    return this.#documents.find(({ start, end }) => start <= at && at < end);
   }
 }

@@ -1,6 +1,7 @@
 /** Redaction hides no command that a shell would run, and long secrets are replaced whole. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testLinearTime } from "./linear-time.ts";
 import { redactText } from "../../../src/audit/redaction/redact.ts";
 
 /** Commands, and what is stored of them. */
@@ -30,6 +31,40 @@ for (const command of ["mysql -p'a$(b`c' db", String.raw`mysql -p"a\$(b\`c" db`]
     assert.doesNotMatch(redactText(command).text, /\$\(b|c['"]/);
   });
 }
+
+/** The rest of a command that began with what looks like a secret. */
+const COMMANDS = [
+  "echo 'TOKEN=\"0'; evil --all | evil",
+  '# note: the password: "see wiki\nevil --all',
+  String.raw`x --token \"a; evil --all`,
+  `psql -c "role a WITH PASSWORD 'b"; evil --all`,
+  "X='kind: Secret\ndata:\n  a: b' evil --all",
+  "curl http://a:b;evil;c@h",
+  ": <token>x;evil --all </etc/passwd",
+  "echo -n a:b;evil|base64",
+  "sshpass -p <(evil) x",
+  ": Cookie: a=b>(evil)",
+  "cat <<.\nA_TOKEN='`evil`'\n.",
+  `X="-----BEGIN PRIVATE KEY-----\nComment: " evil ${"a1B2c3D4".repeat(8)}`,
+  "gh auth login --with-token\nevil --all",
+];
+
+for (const command of COMMANDS) {
+  test(`a command stays: ${JSON.stringify(command)}`, () => {
+    assert.match(redactText(command).text, /evil/);
+  });
+}
+
+for (const break_ of ["\n> ", "\n// ", "\n   12\t", "\\n", '\\n" +\n  "', "<br>", " "]) {
+  test(`a private key is found with ${JSON.stringify(break_)} between its lines`, () => {
+    const lines = ["Zx9aZ3kQ".repeat(8), "Zx9aZ3kQ".repeat(8), "Zx9aZ3k="];
+    const key = ["-----BEGIN RSA PRIVATE KEY-----", ...lines, "-----END RSA PRIVATE KEY-----"];
+    assert.doesNotMatch(redactText(`"${key.join(break_)}"`).text, /Zx9/);
+  });
+}
+
+const BEGIN = "-----BEGIN PRIVATE KEY-----";
+testLinearTime([`${BEGIN}${"Version: a".repeat(40)}`, `${BEGIN}Hash: ${",".repeat(400)}`, BEGIN]);
 
 test("a private key ends where something else than base64 begins", () => {
   const line = "a1B2c3D4e5f6".repeat(5);

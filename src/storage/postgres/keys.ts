@@ -6,6 +6,7 @@ import type { StoredKey } from "../../keys/schema.ts";
 import { KEPT_REVOKED, type KeyStore } from "../../keys/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Database, type Statements } from "./database.ts";
+import { inPortions } from "./in-portions.ts";
 import { changeOf, type Session } from "./session.ts";
 import { toText } from "./text.ts";
 
@@ -96,11 +97,14 @@ export function keysOver(session: Session, uses: KeyUses): KeyStore {
   return {
     async list(organization) {
       await uses.flush();
-      const rows = await session.query<Row>(
-        `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = $1 ORDER BY number DESC`,
+      const oldestFirst = await inPortions(
+        session,
+        `SELECT id, number, ${COLUMNS} FROM api_keys
+          WHERE organization_id = $3 AND id > $1 ORDER BY id LIMIT $2`,
         [organization],
+        keyOf,
       );
-      return rows.map(keyOf);
+      return oldestFirst.reverse();
     },
 
     findByHash: (hash) => byHash.get(hash),

@@ -5,6 +5,7 @@ import type { Organization } from "../../organizations/schema.ts";
 import { freeSlug, slugOf, slugTaken } from "../../organizations/slug.ts";
 import type { OrganizationStore } from "../../organizations/store.ts";
 import { numberFrom, type Database } from "./database.ts";
+import { inPortions } from "./in-portions.ts";
 import { changeOf, type Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 import { addUser } from "./users.ts";
@@ -30,10 +31,13 @@ export async function createDefaultOrganization(database: Database, now: number)
 /** Keeps the organizations in the table `organizations`. */
 export function organizationsOver(session: Session): OrganizationStore {
   return {
-    async list() {
-      const rows = await session.query<Row>(`SELECT ${COLUMNS} FROM organizations ORDER BY number`);
-      return rows.map(organizationOf);
-    },
+    list: () =>
+      inPortions(
+        session,
+        `SELECT number, ${COLUMNS} FROM organizations WHERE id > $1 ORDER BY id LIMIT $2`,
+        [],
+        organizationOf,
+      ),
 
     async get(id) {
       const [row] = await session.query<Row>(`SELECT ${COLUMNS} FROM organizations WHERE id = $1`, [

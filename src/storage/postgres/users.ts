@@ -6,6 +6,7 @@ import type { UserStore } from "../../users/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import { numberFrom, type Statements } from "./database.ts";
 import { codeOf } from "./faults.ts";
+import { inPortions } from "./in-portions.ts";
 import { changeOf, type Session } from "./session.ts";
 import { toText } from "./text.ts";
 
@@ -44,13 +45,14 @@ export function usersOver(session: Session): UserStore {
     return new Map(rows.map(userOf).map((user) => [user.id, user]));
   });
   return {
-    async list(organization) {
-      const rows = await session.query<Row>(
-        "SELECT document FROM users WHERE organization_id = $1 ORDER BY number",
+    list: (organization) =>
+      inPortions(
+        session,
+        `SELECT id, number, document FROM users
+          WHERE organization_id = $3 AND id > $1 ORDER BY id LIMIT $2`,
         [organization],
-      );
-      return rows.map(userOf);
-    },
+        userOf,
+      ),
 
     count: (organization) => numberFrom(session, COUNT, [organization]),
 

@@ -17,6 +17,9 @@ export interface OrganizationStore {
   /** Every organization, oldest first. */
   list(): Awaitable<readonly Organization[]>;
 
+  /** The number of organizations. */
+  count(): Awaitable<number>;
+
   get(id: string): Awaitable<Organization | undefined>;
 
   /**

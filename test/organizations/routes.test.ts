@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { organizationRoutes } from "../../src/organizations/routes.ts";
 import { ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const ORGANIZATIONS = "/api/v1/organizations";
@@ -43,6 +44,14 @@ test("the default organization sees all organizations, another one only itself",
   assert.equal((await app.get(`${ORGANIZATIONS}/default`, admin)).status, 404);
   assert.equal((await app.get(`${ORGANIZATIONS}/nowhere`)).status, 404);
   assert.equal((await app.get(`${ORGANIZATIONS}/..%2Fdefault`)).status, 404);
+});
+
+test("an organization reads its own record without the list of all", async () => {
+  const [list] = organizationRoutes;
+  const acme = { id: "acme" };
+  const organizations = { get: (id: string) => ({ id }), list: () => assert.fail() };
+  const answer = await list?.handle({ organization: "acme" } as never, { organizations } as never);
+  assert.deepEqual(answer, { organizations: [acme] });
 });
 
 test("only callers of the default organization create organizations", async (t) => {

@@ -43,6 +43,7 @@ export function organizationStoreSuite(open: (t: TestContext) => Promise<Tenancy
     });
     assert.deepEqual(await organizations.get("the-acme"), acme);
     assert.equal((await organizations.list()).length, 2);
+    assert.equal(await organizations.count(), 2);
     const admin = await users.findByEmail("admin@acme.example");
     assert.equal(admin?.organization_id, "the-acme");
     assert.deepEqual(await users.list("the-acme"), [admin]);

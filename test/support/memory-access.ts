@@ -93,6 +93,10 @@ export class MemoryOrganizations implements OrganizationStore {
     return [...this.#records.values()];
   }
 
+  count(): number {
+    return this.#records.size;
+  }
+
   get(id: string): Organization | undefined {
     return this.#records.get(id);
   }

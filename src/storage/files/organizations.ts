@@ -81,6 +81,10 @@ export class FileOrganizations implements OrganizationStore {
     return [...this.#records.values()];
   }
 
+  count(): number {
+    return this.#records.size;
+  }
+
   get(id: string): Organization | undefined {
     return this.#records.get(id);
   }

@@ -18,6 +18,7 @@ interface Row {
 }
 
 const COLUMNS = "id, name, created_at, updated_at";
+const COUNT = "SELECT count(*) AS n FROM organizations";
 
 /** Creates the default organization in a database that has none. */
 export async function createDefaultOrganization(database: Database, now: number): Promise<void> {
@@ -39,6 +40,8 @@ export function organizationsOver(session: Session): OrganizationStore {
         organizationOf,
       ),
 
+    count: () => numberFrom(session, COUNT),
+
     async get(id) {
       const [row] = await session.query<Row>(`SELECT ${COLUMNS} FROM organizations WHERE id = $1`, [
         toText(id),
@@ -55,7 +58,7 @@ export function organizationsOver(session: Session): OrganizationStore {
           [toText(alike)],
         );
         const taken = new Set(rows.map(({ id }) => id));
-        checkQuota(quota, await numberFrom(transaction, "SELECT count(*) AS n FROM organizations"));
+        checkQuota(quota, await numberFrom(transaction, COUNT));
         const { name, created_at } = draft;
         const id = draft.slug ?? freeSlug(name, (slug) => taken.has(slug));
         if (taken.has(id)) throw slugTaken(id);

@@ -72,6 +72,7 @@ test("organizations are listed in order, from at most 500 rows at a time", { ski
   );
   const organizations = organizationsOver(session);
   assert.deepEqual(numbersOf(await organizations.list()), upTo(1_200));
+  assert.equal(await organizations.count(), 1_200);
   assert.ok(
     answers.every((rows) => rows <= 500),
     `${answers.join()}`,

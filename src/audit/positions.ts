@@ -2,6 +2,11 @@
 import { FIRST_MS, LAST_MS } from "../core/time.ts";
 import { UnknownPosition, type Position } from "./store.ts";
 
+/** The bytes of a number. */
+const BYTES = 8;
+/** The bytes of a mark. So it is a whole number that JavaScript has exactly, and no other kind of position has this length. */
+export const MARK_BYTES = 6;
+
 /**
  * An event's place in a list. Lists are sorted by `timestamp` (milliseconds), then by `row`, which
  * rises in the order of ingest and belongs to the event for good; it is greater than 0.
@@ -35,15 +40,41 @@ export function readStreamPosition<Row extends number>(position: Position, lastR
   return row;
 }
 
+/**
+ * A stream's place in a store that may lose its newest rows, whose numbers then belong to other events. The mark
+ * distinguishes these events; it is `undefined` at a row without an event, and in positions of earlier versions.
+ */
+export interface MarkedPlace {
+  readonly row: number;
+  readonly mark: number | undefined;
+}
+
+/** The position of a stream that has delivered everything up to a place. */
+export function markedPosition({ row, mark }: MarkedPlace): Position {
+  if (mark === undefined) return streamPosition(row);
+  const bytes = Buffer.allocUnsafe(BYTES + MARK_BYTES);
+  bytes.writeDoubleBE(row);
+  bytes.writeUIntBE(mark, BYTES, MARK_BYTES);
+  return bytes;
+}
+
+/** Reads a position of a marked place. Throws `UnknownPosition` for bytes that `markedPosition` cannot have made. */
+export function readMarkedPosition(position: Position): MarkedPlace {
+  const isMarked = position.length === BYTES + MARK_BYTES;
+  const [row] = read(isMarked ? position.subarray(0, BYTES) : position, 1) as [number];
+  if (!isWhole(row, 0)) throw new UnknownPosition();
+  return { row, mark: isMarked ? position.readUIntBE(BYTES, MARK_BYTES) : undefined };
+}
+
 function write(numbers: readonly number[]): Position {
-  const bytes = Buffer.allocUnsafe(numbers.length * 8);
-  numbers.forEach((number, index) => bytes.writeDoubleBE(number, index * 8));
+  const bytes = Buffer.allocUnsafe(numbers.length * BYTES);
+  numbers.forEach((number, index) => bytes.writeDoubleBE(number, index * BYTES));
   return bytes;
 }
 
 function read(bytes: Position, count: number): readonly number[] {
-  if (bytes.length !== count * 8) throw new UnknownPosition();
-  return Array.from({ length: count }, (_, index) => bytes.readDoubleBE(index * 8));
+  if (bytes.length !== count * BYTES) throw new UnknownPosition();
+  return Array.from({ length: count }, (_, index) => bytes.readDoubleBE(index * BYTES));
 }
 
 function isWhole(value: number, least: number, most = Number.MAX_SAFE_INTEGER): boolean {

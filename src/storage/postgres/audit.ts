@@ -1,5 +1,10 @@
-import { MOST_OF_ID, type AuditStore, type AuditUsage } from "../../audit/store.ts";
-import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
+import {
+  MOST_OF_ID,
+  UnknownPosition,
+  type AuditStore,
+  type AuditUsage,
+} from "../../audit/store.ts";
+import { readListPosition, readMarkedPosition } from "../../audit/positions.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
@@ -15,6 +20,7 @@ import { Counting, countRest } from "./audit/counting.ts";
 import { usageOf } from "./audit/days.ts";
 import { GroupCommit } from "./audit/group-commit.ts";
 import { eventsWithId } from "./audit/known-events.ts";
+import { daysFrom, stillThere } from "./audit/marks.ts";
 import { Partitions } from "./audit/partitions.ts";
 import { Readers } from "./audit/readers.ts";
 import { retain, sweep, trim } from "./audit/retention.ts";
@@ -114,9 +120,15 @@ export class PostgresAudit implements AuditStore {
 
   readonly tail: AuditStore["tail"] = async (organization, filter, after, reader) => {
     const newest = "SELECT last_seq AS n FROM audit_heads WHERE organization_id = $1";
-    const last = await numberFrom(this.#database, newest, [organization]);
-    const row = after === undefined ? last : readStreamPosition(after, last);
-    return this.#arrivals.tail(organization, filter, row, reader?.party);
+    const query: Database["query"] = (...statement) => this.#database.query(...statement);
+    const known =
+      after === undefined
+        ? { row: await numberFrom(this.#database, newest, [organization]), mark: undefined }
+        : readMarkedPosition(after);
+    const days = await daysFrom(query, organization, known.row);
+    const place = await stillThere(query, organization, days, known);
+    if (place === undefined) throw new UnknownPosition();
+    return this.#arrivals.tail(organization, filter, place, reader?.party);
   };
 
   readonly histogram: AuditStore["histogram"] = (organization, filter, from, to, ms, searcher) =>

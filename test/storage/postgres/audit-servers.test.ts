@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { DAY_MS } from "../../../src/core/clock.ts";
+import { LONG_READ_BYTES } from "../../../src/audit/long-reads.ts";
+import { readMarkedPosition, streamPosition } from "../../../src/audit/positions.ts";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
+import { UnknownPosition, type Position } from "../../../src/audit/store.ts";
 import type { PostgresAudit } from "../../../src/storage/postgres/audit.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
 import { sweep } from "../../../src/storage/postgres/audit/retention.ts";
@@ -99,6 +102,58 @@ test("a position from one server is valid at another", { skip }, async (t) => {
   assert.ok(next);
   const rest = await third.page(ORGANIZATION, {}, 100, next);
   assert.equal(rest.returned, 20);
+});
+
+/** Gives all rows to other events, as a fail-over does to rows that the standby lacked and that are stored anew. */
+async function replaceRows(database: Database): Promise<void> {
+  await database.run(`UPDATE audit_events SET line = replace(line, '"id":"', '"id":"other-')`);
+}
+
+for (const [events, filter] of [
+  ["its last events", {}],
+  ["the events that it passed over", { decision: "DENIED" }],
+  ["its last event, a long one", { q: "x".repeat(LONG_READ_BYTES) }],
+] as const) {
+  test(
+    `a stream ends once the rows of ${events} are those of others, and its position is refused`,
+    { skip },
+    async (t) => {
+      const { servers, database } = await threeServers(t);
+      const [first, second, third] = servers;
+      const event = () => auditEventOf({ policy_decision: "DENIED", command: filter.q ?? "ls" });
+      const { start, arrivals } = await first.tail(ORGANIZATION, filter, undefined);
+      let position: Position = start;
+      let replaced: Promise<void> | undefined;
+      await append(second, [event(), auditEventOf({ policy_decision: "ALLOWED" })]);
+      for await (const arrived of arrivals(new AbortController().signal)) {
+        const other = arrived.find(({ json }) => json.includes("late"));
+        assert.equal(other, undefined);
+        position = arrived.at(-1)?.position ?? position;
+        replaced ??= replaceRows(database).then(async () => {
+          await append(second, [{ ...event(), id: "late" }]);
+        });
+        await replaced;
+      }
+      await assert.rejects(async () => third.tail(ORGANIZATION, filter, position), UnknownPosition);
+      // A position of an earlier version has the number only.
+      const { row } = readMarkedPosition(position);
+      await third.tail(ORGANIZATION, filter, streamPosition(row));
+      await third.tail(ORGANIZATION, filter, undefined);
+    },
+  );
+}
+
+test("a stream continues after an event that retention has removed", { skip }, async (t) => {
+  const { servers } = await threeServers(t);
+  const [first, second] = servers;
+  await append(first, [on(0)]);
+  const { start } = await first.tail(ORGANIZATION, {}, undefined);
+  assert.notEqual(readMarkedPosition(start).mark, undefined);
+  await first.retain(ORGANIZATION, NOON + DAY_MS);
+  assert.equal((await first.usage(ORGANIZATION)).events, 0);
+  const follower = await Follower.of(second, {}, start);
+  await append(first, [on(2)]);
+  assert.equal((await follower.stop(1)).length, 1);
 });
 
 test("an id that goes to several servers at once is stored once", { skip }, async (t) => {

@@ -5,12 +5,13 @@
  */
 import type { Arrival, AuditFilter, AuditTail } from "../../../audit/store.ts";
 import { LONG_READ_BYTES } from "../../../audit/long-reads.ts";
-import { streamPosition } from "../../../audit/positions.ts";
+import { markedPosition, type MarkedPlace } from "../../../audit/positions.ts";
 import type { Party } from "../../../core/fair-share.ts";
 import { clearTimeout, setTimeout } from "../../../core/timers.ts";
 import { Turns } from "../../../core/turns.ts";
 import type { Database, Statements } from "../database.ts";
 import { LongEvents, type LongEvent } from "./long-events.ts";
+import { daysFrom, markOf, stillThere } from "./marks.ts";
 import { readShortPortion } from "./portions.ts";
 
 const ASK_EVERY_MS = 200;
@@ -40,12 +41,13 @@ interface Followed {
   readonly filter: AuditFilter;
 }
 
-interface Found extends Arrival {
-  readonly row: number;
+/** The next events of a stream: short ones, or a long one that is still to be read. */
+interface Portion {
+  readonly arrivals: readonly Arrival[];
+  readonly long?: LongEvent;
+  /** The place of the last event, or the last row that was looked at. */
+  readonly end: MarkedPlace;
 }
-
-/** The next events of a stream: short ones, or the row number of a long one. */
-type Portion = readonly Found[] | LongEvent;
 
 /** Streams that wait for a row of an organization. */
 interface Waiting {
@@ -57,7 +59,7 @@ interface Waiting {
 
 /** A read under way for some streams. It ends when all of them have left. */
 interface SharedRead {
-  readonly found: Promise<Portion>;
+  readonly portion: Promise<Portion | undefined>;
   readonly left: AbortController;
   streams: number;
 }
@@ -87,17 +89,17 @@ export class Arrivals {
     for (const wake of waiting.wakes) wake();
   }
 
-  /** The events after a row; see `AuditTail.arrivals`. The reads take turns of `reader`. */
+  /** The events after a place; see `AuditTail.arrivals`. The reads take turns of `reader`. */
   tail(
     organization: string,
     filter: AuditFilter,
-    after: number,
+    after: MarkedPlace,
     reader: Party = ["", organization],
   ): AuditTail {
     const [surface = ""] = reader;
     const followed = { organization, surface, filter };
     const arrivals = (signal: AbortSignal) => this.#follow(followed, after, reader, signal);
-    return { start: streamPosition(after), arrivals };
+    return { start: markedPosition(after), arrivals };
   }
 
   /** Ends every stream. */
@@ -118,14 +120,14 @@ export class Arrivals {
 
   async *#follow(
     followed: Followed,
-    after: number,
+    after: MarkedPlace,
     reader: Party,
     signal: AbortSignal,
   ): AsyncGenerator<readonly Arrival[]> {
     const { organization } = followed;
     let at = after;
     const waiting = this.#waiting.get(organization) ?? {
-      last: after,
+      last: after.row,
       isOver: false,
       wakes: new Set(),
     };
@@ -138,22 +140,19 @@ export class Arrivals {
       void this.#ask();
       while (!signal.aborted && !this.#isClosed && !waiting.isOver) {
         const { last } = waiting;
-        if (last <= at) {
+        if (last <= at.row) {
           await new Promise<void>((resolve) => (wake.up = resolve));
           continue;
         }
-        const found = await this.#readShared(followed, at, last, signal);
-        if (found === undefined) return;
-        if (signal.aborted) return;
-        if ("row" in found) {
-          const position = streamPosition(found.row);
-          const lines = this.#long.read(found, reader, signal);
-          for await (const json of lines) yield [{ position, json }];
-          at = found.row;
-          continue;
+        const portion = await this.#readShared(followed, at, last, signal);
+        if (portion === undefined || signal.aborted) return;
+        const { arrivals, long, end } = portion;
+        if (arrivals.length > 0) yield arrivals;
+        for await (const json of long ? this.#long.read(long, reader, signal) : []) {
+          if (markOf(json) !== end.mark) return;
+          yield [{ position: markedPosition(end), json }];
         }
-        if (found.length > 0) yield found;
-        at = found.at(-1)?.row ?? last;
+        at = end;
       }
     } finally {
       signal.removeEventListener("abort", onWake);
@@ -163,10 +162,13 @@ export class Arrivals {
     }
   }
 
-  /** Reads events once for all streams that wait for the same rows; `undefined` if `signal` aborts first. */
+  /**
+   * Reads events once for all streams that wait for the same rows; `undefined` if `signal` aborts first, or if the
+   * database has lost the event at `after`: the stream then ends.
+   */
   async #readShared(
     followed: Followed,
-    after: number,
+    after: MarkedPlace,
     last: number,
     signal: AbortSignal,
   ): Promise<Portion | undefined> {
@@ -180,7 +182,7 @@ export class Arrivals {
     };
     signal.addEventListener("abort", leave, { once: true });
     try {
-      return await read.found;
+      return await read.portion;
     } catch (error) {
       if (!signal.aborted) throw error;
       return undefined;
@@ -189,14 +191,14 @@ export class Arrivals {
     }
   }
 
-  #begin(key: string, followed: Followed, after: number, last: number): SharedRead {
+  #begin(key: string, followed: Followed, after: MarkedPlace, last: number): SharedRead {
     const { organization, surface } = followed;
     const left = new AbortController();
     const asker = { party: [organization, surface], gone: left.signal };
-    const found = this.#turns
+    const portion = this.#turns
       .run(asker, () => this.#read(followed, after, last))
       .finally(() => this.#forget(key, read));
-    const read: SharedRead = { found, left, streams: 0 };
+    const read: SharedRead = { portion, left, streams: 0 };
     this.#reads.set(key, read);
     return read;
   }
@@ -230,30 +232,29 @@ export class Arrivals {
     }
   }
 
+  /** Reads events. The look at `after` comes last: until then the database could be replaced by one that lacks it. */
   async #read(
     { organization, surface, filter }: Followed,
-    after: number,
+    after: MarkedPlace,
     last: number,
-  ): Promise<Portion> {
+  ): Promise<Portion | undefined> {
     const searcher = { party: [surface, organization] };
-    const days = await this.#database.query<{ day: string }>(
-      `SELECT DISTINCT d.day::text AS day FROM audit_days d
-         JOIN audit_heads h ON h.organization_id = d.organization_id AND d.day >= h.first_day
-        WHERE d.organization_id = $1 AND d.last_seq > $2`,
-      [organization, after],
-    );
-    const range = {
-      ...{ organization, after, upTo: last, filter },
-      days: days.map(({ day }) => day),
-    };
-    const areMany = last - after > MANY_ROWS;
+    const ask: Statements["query"] = (...statement) => this.#database.query(...statement);
+    const days = await daysFrom(ask, organization, after.row);
+    const range = { organization, after: after.row, upTo: last, filter, days };
+    const areMany = last - after.row > MANY_ROWS;
     const query: Statements["query"] = (text, values = []) =>
-      areMany ? this.#database.search(text, values, searcher) : this.#database.query(text, values);
-    const found: Found[] = [];
-    for (const { row, line } of await readShortPortion(query, range, READ)) {
-      if (line === null) return { organization, days: range.days, row };
-      found.push({ row, position: streamPosition(row), json: Buffer.from(line) });
-    }
-    return found;
+      areMany ? this.#database.search(text, values, searcher) : ask(text, values);
+    const found = await readShortPortion(query, range, READ);
+    const newest = found.at(-1)?.row ?? last;
+    const end = await stillThere(ask, organization, days, after, newest);
+    if (end === undefined) return undefined;
+    if (found[0]?.line === null)
+      return { arrivals: [], long: { organization, days, row: newest }, end };
+    const arrivals = found.map(({ row, line }) => {
+      const json = Buffer.from(line ?? "");
+      return { position: markedPosition({ row, mark: markOf(json) }), json };
+    });
+    return { arrivals, end };
   }
 }

@@ -4,7 +4,9 @@ import { UnknownPosition } from "../../../../src/audit/store.ts";
 import type { GlobalRow } from "../../../../src/storage/files/audit/index/segment-index.ts";
 import {
   listPosition,
+  markedPosition,
   readListPosition,
+  readMarkedPosition,
   readStreamPosition,
   streamPosition,
 } from "../../../../src/audit/positions.ts";
@@ -30,6 +32,21 @@ test("a position of a stream is read back, from before the first event up to the
     assert.equal(readStreamPosition(streamPosition(row), newest), row);
   }
   assert.throws(() => readStreamPosition(streamPosition(beyond), newest), UnknownPosition);
+});
+
+test("a marked position of a stream is read back, and one without a mark", () => {
+  for (const mark of [undefined, 0, 1, 2 ** 48 - 1]) {
+    for (const row of [0, 1, Number.MAX_SAFE_INTEGER]) {
+      assert.deepEqual(readMarkedPosition(markedPosition({ row, mark })), { row, mark });
+    }
+  }
+  const marked = markedPosition({ row: 1, mark: 1 });
+  assert.throws(() => readListPosition(marked), UnknownPosition);
+  assert.throws(() => readStreamPosition(marked, 9), UnknownPosition);
+  const list = listPosition({ timestamp: 1, row: 1 });
+  for (const bytes of [Buffer.alloc(0), list, markedPosition({ row: -1, mark: 1 })]) {
+    assert.throws(() => readMarkedPosition(bytes), UnknownPosition);
+  }
 });
 
 test("places outside of any list are refused", () => {

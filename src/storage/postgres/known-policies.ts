@@ -7,7 +7,13 @@ import { fromText } from "./text.ts";
 export interface Head {
   readonly organization: string;
   readonly version: string;
+  /**
+   * The time of its activation or of its publish, whichever made it active: after a fail-over that lost a publish, the same
+   * name may be that of another text. `null` if an earlier version of Signalbox stored the publish.
+   */
   readonly activated_at: string | null;
+  /** Whether its publish made it active. */
+  readonly by_publish: boolean;
 }
 
 /** Reads the active policy of an organization. */
@@ -38,17 +44,16 @@ export class KnownPolicies {
 
   /** The cached policy; `undefined` if another version is active now. */
   get(head: Head): Policy | undefined {
-    const { organization, version, activated_at: at } = head;
+    const { organization } = head;
     const known = this.#small.get(organization) ?? this.#large.get(organization);
-    const isSame = known?.version === fromText(version) && known.activated_at === (at ?? undefined);
-    if (!isSame) return undefined;
+    if (known === undefined || !isSame(known, head)) return undefined;
     this.#keep(known);
     return known;
   }
 
   /** Reads the active policy. Requests that found the same version active share one read. */
   load(head: Head, reader: PolicyReader): Promise<Policy | undefined> {
-    const key = JSON.stringify([head.organization, head.version, head.activated_at]);
+    const key = JSON.stringify(head);
     let read = this.#reads.get(key);
     if (read === undefined) {
       read = this.#load(head, reader).finally(() => this.#reads.delete(key));
@@ -84,4 +89,13 @@ export class KnownPolicies {
     this.#largeLength -= this.#large.get(organization)?.yaml.length ?? 0;
     this.#large.delete(organization);
   }
+}
+
+function isSame(
+  known: Policy,
+  { version, activated_at: at, by_publish: byPublish }: Head,
+): boolean {
+  if (known.version !== fromText(version)) return false;
+  if (!byPublish) return known.activated_at === at;
+  return known.activated_at === undefined && (at === null || known.updated_at === at);
 }

@@ -35,7 +35,8 @@ const FROM = "FROM policy_versions v JOIN organizations o ON o.id = v.organizati
 export function policiesOver(session: Session, known: KnownPolicies): PolicyStore {
   const heads = new CoalescedReads(async (organizations) => {
     const found = await session.query<Head>(
-      `SELECT id AS organization, active_version AS version, activated_at
+      `SELECT id AS organization, active_version AS version, activated_at,
+              activated_by IS NULL AS by_publish
          FROM organizations WHERE id = ANY($1)`,
       [organizations],
       "policy-heads",
@@ -75,7 +76,8 @@ export function policiesOver(session: Session, known: KnownPolicies): PolicyStor
             ...[createHash("sha256").update(bytes).digest("hex"), bytes.length],
           ],
         );
-        if (draft.activates) await setActive(transaction, organization, version, null, null);
+        const at = policy.updated_at;
+        if (draft.activates) await setActive(transaction, organization, version, at, null);
         return Object.freeze({ ...policy, yaml: draft.yaml });
       }),
 
@@ -135,7 +137,7 @@ async function setActive(
   transaction: Statements,
   organization: string,
   version: string,
-  at: string | null,
+  at: string,
   by: string | null,
 ): Promise<void> {
   await transaction.run(

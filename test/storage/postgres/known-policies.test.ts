@@ -6,9 +6,10 @@ import type { Policy } from "../../../src/policies/schema.ts";
 import { KnownPolicies } from "../../../src/storage/postgres/known-policies.ts";
 
 const MIB = 1 << 20;
+const START = "2026-11-20T20:30:00.000Z";
 
 function headOf(organization: string) {
-  return { organization, version: "v1", activated_at: null };
+  return { organization, version: "v1", activated_at: START, by_publish: true };
 }
 
 /** Policies of some length, whose reads end when `end` is called. */
@@ -17,7 +18,7 @@ function policiesOf(length: number) {
   const read = async (organization: string): Promise<Policy> => {
     await new Promise<void>((resolve) => waiting.push(resolve));
     const named = { organization_id: organization, name: "p", version: "v1", active: true };
-    return { ...named, updated_by: "", updated_at: "", yaml: "#".repeat(length) };
+    return { ...named, updated_by: "", updated_at: START, yaml: "#".repeat(length) };
   };
   const end = (): void => waiting.splice(0).forEach((resolve) => resolve());
   return { waiting, end, reader: { bytes: () => Promise.resolve(length), read } };
@@ -70,4 +71,20 @@ test("large policies are read two at a time, each once for all who wait for it",
   assert.equal(reads, 6);
   const [first, , , , , , again] = await Promise.all(loads);
   assert.equal(first, again);
+});
+
+test("a version is read anew when another publish has its name, as after a fail-over that lost one", async () => {
+  const known = new KnownPolicies();
+  const { reader, end } = policiesOf(100);
+  const loaded = known.load(headOf("acme"), reader);
+  await turns();
+  end();
+  const policy = await loaded;
+  assert.ok(policy);
+  assert.equal(known.get(headOf("acme")), policy);
+  assert.equal(known.get({ ...headOf("acme"), activated_at: null }), policy); // stored by an earlier version
+  // An activation in the millisecond of the publish is not in the cached policy.
+  assert.equal(known.get({ ...headOf("acme"), by_publish: false }), undefined);
+  const later = "2026-11-20T20:30:00.001Z";
+  assert.equal(known.get({ ...headOf("acme"), activated_at: later }), undefined);
 });

@@ -18,7 +18,7 @@ import { activityStoreSuite, type ActivityEngine } from "../../activity/store-su
 import { fleetStoreSuite, type FleetEngine } from "../../fleet/store-suite.ts";
 import { keyStoreSuite } from "../../keys/store-suite.ts";
 import { organizationStoreSuite } from "../../organizations/store-suite.ts";
-import { policyStoreSuite } from "../../policies/store-suite.ts";
+import { draftOf, policyStoreSuite } from "../../policies/store-suite.ts";
 import { overrideStoreSuite, type OverrideEngine } from "../../providers/store-suite.ts";
 import { rolloutOf, rolloutStoreSuite } from "../../rollouts/store-suite.ts";
 import { settingsStoreSuite } from "../../settings/store-suite.ts";
@@ -70,6 +70,17 @@ if (withoutPostgres) {
       reopen: async () => opened(),
     });
     return opened();
+  });
+  test("after the loss of a publish, another one under its name is served", async () => {
+    const { database, session } = await open();
+    const [policies, others] = [1, 2].map(() => policiesOver(session, new KnownPolicies()));
+    assert.ok(policies && others);
+    await policies.publish("acme", draftOf("v1", "a: 1"));
+    assert.equal((await policies.active("acme"))?.yaml, "a: 1");
+    await database.run("DELETE FROM policy_versions");
+    await database.run("UPDATE organizations SET active_version = ''");
+    await others.publish("acme", draftOf("v1", "a: 2", 1));
+    assert.equal((await policies.active("acme"))?.yaml, "a: 2");
   });
   test("a damaged rollout is named with the way out, and holds up no other organization", async () => {
     const { database, session } = await open();

@@ -1,3 +1,4 @@
+import type { ActivityStore } from "../activity/store.ts";
 import { requireAccepted, type Actor, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { Conflict, NotFound } from "../core/errors.ts";
@@ -11,6 +12,7 @@ import type { PolicyStore } from "../policies/store.ts";
 import { storedPolicy } from "../policies/stored-policy.ts";
 import { begun, rolloutBody } from "./draft.ts";
 import { figuresOf } from "./figures.ts";
+import { endingAction, gateEntry } from "./gate-entry.ts";
 import { readRollout, readRollouts, type ReadingNeeds } from "./reading.ts";
 import { rollout, rolloutList, rolloutStep, type Rollout } from "./schema.ts";
 import { GATE, isOpen } from "./state.ts";
@@ -18,6 +20,7 @@ import { factsOf, takeStep } from "./steps.ts";
 import type { RolloutStore } from "./store.ts";
 
 interface Needs extends ReadingNeeds {
+  readonly activity: Pick<ActivityStore, "append">;
   readonly rollouts: RolloutStore;
   readonly policies: PolicyStore;
   readonly now: Clock;
@@ -186,15 +189,22 @@ export const rolloutRoutes = [
   }),
 ];
 
-/** Ends the open rollout if another version than its base is active by now. */
+/** Ends the open rollout if another version than its base is active by now. This step has its own entry, as one of the gates. */
 async function endSuperseded(organization: string, active: string, needs: Needs): Promise<void> {
   const [newest] = await needs.rollouts.list(organization);
   if (!newest || !isOpen(newest) || newest.base_version === active) return;
   const stepping = { by: GATE, at: formatTimestamp(needs.now()) };
   const step = { kind: "activated", version: active } as const;
-  await takeStep(needs, organization, newest.id, step, stepping).catch((error: unknown) => {
-    if (!(error instanceof Conflict)) throw error; // it was ended meanwhile, such as by a round of the gates
-  });
+  const taken = await takeStep(needs, organization, newest.id, step, stepping).catch(
+    (error: unknown) => {
+      if (error instanceof Conflict) return undefined; // a round of the gates came first
+      throw error;
+    },
+  );
+  if (taken === undefined) return;
+  const action = endingAction(newest, active);
+  const entry = gateEntry(needs.ids, organization, action, stepping.at, taken);
+  await needs.activity.append(organization, entry);
 }
 
 function noSuchRollout(id: string): NotFound {

@@ -1,4 +1,3 @@
-import type { ActivityEntry } from "../activity/schema.ts";
 import type { UnitOfWork } from "../activity/unit-of-work.ts";
 import type { ActivityStore } from "../activity/store.ts";
 import type { Awaitable } from "../core/caller.ts";
@@ -10,10 +9,11 @@ import { formatTimestamp } from "../core/time.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
 import type { RolloutAssignments } from "./assignments.ts";
 import { figuresOf, type FigureNeeds } from "./figures.ts";
+import { endingAction, gateEntry } from "./gate-entry.ts";
 import { judge } from "./gates.ts";
 import type { StageFigures } from "./schema.ts";
 import { GATE, type Step } from "./state.ts";
-import { factsOf, takeStep, type StepNeeds } from "./steps.ts";
+import { takeStep, type StepNeeds } from "./steps.ts";
 import type { OpenOf, RolloutStore } from "./store.ts";
 
 /** The time between two rounds, by the clock of the service. */
@@ -125,7 +125,7 @@ export class RolloutRunner {
   }
 
   async #judge(open: OpenOf): Promise<void> {
-    const { commit, log, now } = this.#parts;
+    const { commit, ids, log, now } = this.#parts;
     const at = now();
     const next = await this.#stepOf(open, at);
     if (next === undefined) return;
@@ -134,7 +134,7 @@ export class RolloutRunner {
     const stepping = { by: GATE, at: formatTimestamp(at), figures };
     const after = await commit(async (stores) => {
       const taken = await takeStep(stores, organization, rollout.id, step, stepping);
-      const entry = taken && this.#entryOf(organization, action, stepping.at, taken);
+      const entry = taken && gateEntry(ids, organization, action, stepping.at, taken);
       return { result: taken?.after, entry };
     });
     if (after) log.info("a rollout took a step", { organization, id: after.id, action });
@@ -146,7 +146,7 @@ export class RolloutRunner {
     const { state, base_version: base, current_stage: stage } = rollout;
     const version = await stores.policies.activeVersion(organization);
     if (version !== base) {
-      const action = version === rollout.version ? "rollout.complete" : "rollout.supersede";
+      const action = endingAction(rollout, version);
       return { action, step: { kind: "activated", version } };
     }
     if (state !== "running") return undefined;
@@ -159,20 +159,5 @@ export class RolloutRunner {
     }
     const reason = reasons.join("; ");
     return { action: "rollout.breach", step: { kind: "breach", stage, reason }, figures };
-  }
-
-  #entryOf(
-    organization: string,
-    action: string,
-    timestamp: string,
-    { before, after }: NonNullable<Awaited<ReturnType<typeof takeStep>>>,
-  ): ActivityEntry {
-    const { ids } = this.#parts;
-    return {
-      ...{ id: ids(), organization_id: organization, timestamp, actor: { kind: GATE } },
-      ...{ request_id: ids(), surface: "service", action },
-      target: { type: "rollout", id: after.id, name: after.version },
-      ...{ before: factsOf(before), after: factsOf(after), outcome: "done" },
-    };
   }
 }

@@ -217,6 +217,29 @@ test("a version that is activated meanwhile ends the rollout at once", async (t)
   await reaches(app, next, ({ state }) => state === "completed");
 });
 
+for (const [action, activated, body] of [
+  ["rollout.complete", "v2", { version: "v1" }],
+  ["rollout.supersede", "v3", { version: "v2" }],
+] as const) {
+  test(`a rollout that an activation ended has its entry when the next one begins: ${action}`, async (t) => {
+    const app = await startFleet(t);
+    const stages = [{ percent: 100 }];
+    const id = await begin(app, { stages });
+    await app.post(`${API}/policies`, { version: "v3", yaml: "a: 3", activate: false });
+    await app.post(`${API}/policies/${activated}/activate`, {});
+    const next = await begin(app, { ...body, stages });
+    const { entries } = (await app.get(`${API}/activity?action=rollout`)).body;
+    assert.deepEqual(
+      entries.map((entry: Answer["body"]) => [entry.action, entry.actor.kind, entry.target.id]),
+      [
+        ["rollout.create", "anonymous", next],
+        [action, "gate", id],
+        ["rollout.create", "anonymous", id],
+      ],
+    );
+  });
+}
+
 test("of two rollouts that begin at once, the second is told of the first", async (t) => {
   const app = await startFleet(t);
   await begin(app, { stages: [{ percent: 100 }] });

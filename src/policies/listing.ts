@@ -3,6 +3,7 @@
  * written in small parts, so that it is never in memory as a whole, and other requests are served between two
  * parts. The entity tag of a list is computed from the hashes of its texts, so no text is read for it.
  */
+import type { Awaitable } from "../core/caller.ts";
 import { slicesOf } from "../core/slices.ts";
 import { createHash } from "node:crypto";
 import { Yielder } from "../core/yielder.ts";
@@ -18,6 +19,9 @@ const MAX_BYTES_AT_ONCE = 1 << 20;
 const BYTES_OF_VERSION = 1 << 10;
 /** The characters of a text that are turned into JSON at a time, within some 0.2 ms. */
 const CHARACTERS_AT_ONCE = 1 << 16;
+/** The versions and the bytes of texts that are read at a time. One by one, 9,900 texts took 4.5 s over PostgreSQL. */
+const VERSIONS_AT_ONCE = 100;
+const BYTES_AT_ONCE = 1 << 18;
 
 /** Answers a GET, conditional or not, of an organization's policies. */
 export function answerList(
@@ -25,8 +29,8 @@ export function answerList(
   policies: PolicyStore,
   ifNoneMatch: string | undefined,
 ): Promise<Reply> {
-  const textOf = async (version: string) => (await policies.get(organization, version))?.yaml;
-  return answer(organization, policies, ifNoneMatch, textOf);
+  const textsOf: TextsOf = (versions) => policies.texts(organization, versions);
+  return answer(organization, policies, ifNoneMatch, textsOf);
 }
 
 /** Answers with the policies without their texts, for lists in user interfaces. */
@@ -54,23 +58,23 @@ export async function answerVersion(
   return jsonPieces(parts, headers);
 }
 
-type TextOf = (version: string) => Promise<string | undefined>;
+type TextsOf = (versions: readonly PolicyVersion[]) => Awaitable<readonly string[]>;
 
 async function answer(
   organization: string,
   policies: PolicyStore,
   ifNoneMatch: string | undefined,
-  textOf: TextOf | undefined,
+  textsOf: TextsOf | undefined,
 ): Promise<Reply> {
   const versions = await policies.versions(organization);
-  const etag = etagOf(`${textOf ? "whole" : "summary"} ${await identityOf(versions)}`);
+  const etag = etagOf(`${textsOf ? "whole" : "summary"} ${await identityOf(versions)}`);
   const headers = cacheHeaders(etag);
   if (isCurrent(ifNoneMatch, etag)) return empty(304, headers);
-  const parts = () => partsOf(versions, textOf);
+  const parts = () => partsOf(versions, textsOf);
   let bytes = 0;
   for (const version of versions) {
     bytes += BYTES_OF_VERSION + (version.policy.description?.length ?? 0);
-    if (textOf) bytes += version.bytes;
+    if (textsOf) bytes += version.bytes;
   }
   if (bytes > MAX_BYTES_AT_ONCE) return jsonPieces(parts, headers);
   let body = "";
@@ -100,17 +104,38 @@ function activeOf(versions: readonly PolicyVersion[]): string {
 /** The JSON of a list in small parts, as the list was at the time of the request. */
 async function* partsOf(
   versions: readonly PolicyVersion[],
-  textOf: TextOf | undefined,
+  textsOf: TextsOf | undefined,
 ): AsyncGenerator<string> {
   const yielder = new Yielder();
   yield `{"active":${JSON.stringify(activeOf(versions))},"policies":[`;
-  for (const [index, { policy }] of versions.entries()) {
-    if (index > 0) yield ",";
-    if (!textOf) yield JSON.stringify(policy);
-    else yield* partsOfPolicy(policy, (await textOf(policy.version)) ?? "", yielder);
-    if (yielder.isDue) await yielder.step();
+  let separator = "";
+  for (const portion of portionsOf(versions)) {
+    const texts = await textsOf?.(portion);
+    for (const [index, { policy }] of portion.entries()) {
+      yield separator;
+      separator = ",";
+      if (texts) yield* partsOfPolicy(policy, texts[index] ?? "", yielder);
+      else yield JSON.stringify(policy);
+      if (yielder.isDue) await yielder.step();
+    }
   }
   yield "]}";
+}
+
+/** The versions whose texts are read together; a text that is longer than a portion is read alone. */
+function* portionsOf(versions: readonly PolicyVersion[]): Generator<readonly PolicyVersion[]> {
+  let portion: PolicyVersion[] = [];
+  let bytes = 0;
+  for (const version of versions) {
+    const isFull = portion.length >= VERSIONS_AT_ONCE || bytes + version.bytes > BYTES_AT_ONCE;
+    if (isFull && portion.length > 0) {
+      yield portion;
+      [portion, bytes] = [[], 0];
+    }
+    portion.push(version);
+    bytes += version.bytes;
+  }
+  if (portion.length > 0) yield portion;
 }
 
 /** The JSON of a policy in small parts. */

@@ -58,6 +58,9 @@ export interface PolicyStore {
 
   get(organization: string, version: string): Awaitable<Policy | undefined>;
 
+  /** The texts of some versions of the list, in the same order. The caller bounds their number and their bytes. */
+  texts(organization: string, versions: readonly PolicyVersion[]): Awaitable<readonly string[]>;
+
   /** All versions without their texts, newest first: by `updated_at`, then by order of publishing. */
   versions(organization: string): Awaitable<readonly PolicyVersion[]>;
 }

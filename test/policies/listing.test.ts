@@ -68,6 +68,25 @@ test("a large list is streamed as the same JSON", async () => {
   assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(expected)));
 });
 
+test("the texts of a list are read in portions of some versions and bytes", async (t) => {
+  const long = ["x".repeat(1 << 20), "y".repeat(200_000), "z".repeat(100_000)];
+  const policies = await storeOf(...Array<string>(250).fill("a: 1"), ...long, "a: 2");
+  const texts = t.mock.method(policies, "texts");
+  const output = new PassThrough();
+  const received = textOf(output);
+  await (await large(policies)).start(output, new AbortController().signal);
+  output.end();
+  const expected = { active: "v254", policies: policies.list("acme") };
+  assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(expected)));
+  const portions = texts.mock.calls.map(({ arguments: [, versions] }) => versions);
+  assert.equal(portions.flat().length, 254);
+  for (const portion of portions) {
+    const bytes = portion.reduce((sum, version) => sum + version.bytes, 0);
+    assert.ok(portion.length <= 100 && (bytes <= 1 << 18 || portion.length === 1), `${bytes}`);
+  }
+  assert.ok(portions.length <= 7, `${portions.length}`);
+});
+
 test("the texts of a large list are sent in small parts, which leave every character whole", async () => {
   const policies = await storeOf("a: 1", `a: b${"😀\n".repeat(300_000)}`);
   const reply = await large(policies);

@@ -46,6 +46,17 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.versions("acme"), []);
   });
 
+  test("the texts of versions come in the order of the question", async (t) => {
+    const policies = await open(t);
+    for (const n of [1, 2, 3]) await policies.publish("acme", draftOf(`v${n}`, `a: ${n}`, n));
+    await policies.publish("globex", draftOf("v1", "b: 1"));
+    const [third, second, first] = await policies.versions("acme");
+    assert.ok(first && second && third);
+    assert.deepEqual(await policies.texts("acme", [first, third]), ["a: 1", "a: 3"]);
+    assert.deepEqual(await policies.texts("globex", [first, second]), ["b: 1", ""]);
+    assert.deepEqual(await policies.texts("acme", []), []);
+  });
+
   test("a published version is complete and active", async (t) => {
     const policies = await open(t);
     const yaml = "# é 🚂\r\na: 1\n\n";

@@ -67,6 +67,10 @@ export class MemoryPolicies implements PolicyStore {
     );
   }
 
+  texts(organization: string, versions: readonly PolicyVersion[]): readonly string[] {
+    return versions.map(({ policy }) => this.get(organization, policy.version)?.yaml ?? "");
+  }
+
   versions(organization: string): readonly PolicyVersion[] {
     return this.list(organization).map(({ yaml, ...policy }) => ({
       policy,

@@ -168,6 +168,11 @@ export class FilePolicies implements PolicyStore {
     return whenReady(this.#texts.of(organization, known), (yaml) => wholeOf(known, yaml));
   }
 
+  texts(organization: string, versions: readonly PolicyVersion[]): Promise<readonly string[]> {
+    const read = async ({ policy }: PolicyVersion) => this.get(organization, policy.version);
+    return Promise.all(versions.map(async (version) => (await read(version))?.yaml ?? ""));
+  }
+
   versions(organization: string): readonly PolicyVersion[] {
     return this.#of(organization).versions.newestFirst();
   }

@@ -109,6 +109,17 @@ export function policiesOver(session: Session, known: KnownPolicies): PolicyStor
 
     get: (organization, version) => readPolicy(session, organization, version),
 
+    async texts(organization, versions) {
+      const names = versions.map(({ policy }) => policy.version);
+      const rows = await session.query<{ version: string; yaml: string }>(
+        `SELECT version, yaml FROM policy_versions
+          WHERE organization_id = $1 AND version = ANY($2)`,
+        [organization, names.map(toText)],
+      );
+      const texts = new Map(rows.map(({ version, yaml }) => [fromText(version), fromText(yaml)]));
+      return names.map((name) => texts.get(name) ?? "");
+    },
+
     async versions(organization) {
       const rows = await session.query<Row>(
         `SELECT ${COLUMNS} ${FROM} WHERE v.organization_id = $1

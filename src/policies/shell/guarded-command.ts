@@ -74,6 +74,10 @@ function guardedAt(words: readonly Word[], at: number): readonly Inner[] | undef
   const isBundle = BUNDLE.test(name.value);
   if (!isBundle && !CLI.test(name.value)) return undefined;
   if (isWord(first, "guard")) return guardedCommand([name, ...words.slice(next)]);
-  if (!isBundle || !(isWord(first, "exec") || first?.value.startsWith("-"))) return undefined;
-  return guardedCommand([name, plainWord("guard"), ...words.slice(next)]);
+  const rest = words.slice(next);
+  // Other programs have a file `main.cjs` and options, too.
+  const hasExec =
+    first?.value.startsWith("-") && rest.some((word) => isUncertain(word) || isWord(word, "exec"));
+  if (!isBundle || !(isWord(first, "exec") || hasExec)) return undefined;
+  return guardedCommand([name, plainWord("guard"), ...rest]);
 }

@@ -267,6 +267,7 @@ test("a rule for npx or node allows no other command through signalbox guard exe
     'for f in *.md; do node dist/cli.js "$f" "$f.out"; done',
     "node dist/cli.js $command exec ls",
     "node dist/main.cjs exec ls",
+    ...["node main.cjs --port 1", "node src/guard/main.js --watch"],
   ]) {
     assert.equal(decide(policy, text).decision, "ALLOWED", text);
   }

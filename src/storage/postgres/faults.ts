@@ -68,6 +68,13 @@ export function refusalFor(error: unknown, kinds: ErrorKinds): unknown {
   return unavailable("The database cannot be reached at present: try again");
 }
 
+/** The refusal of a request that got no connection, such as to a database that is being restored. */
+export function unreachable(error: unknown, kinds: ErrorKinds): unknown {
+  const refusal = refusalFor(error, kinds);
+  if (refusal instanceof Refusal) return refusal;
+  return Object.assign(refusalFor(undefined, kinds) as Unavailable, { cause: error });
+}
+
 /** The refusal of a change whose outcome is unknown, since the connection was lost during the commit. */
 export function outcomeUnknown(cause: unknown): Unavailable {
   const message =

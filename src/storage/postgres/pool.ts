@@ -6,7 +6,7 @@ import { ConfigError } from "../../core/config-error.ts";
 import { Unavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { systemStopwatch } from "../../core/timers.ts";
-import { codeOf, isBroken, NO_CONNECTION, READ_ONLY, refusalFor } from "./faults.ts";
+import { codeOf, isBroken, NO_CONNECTION, READ_ONLY, refusalFor, unreachable } from "./faults.ts";
 
 /** The driver, an optional peer dependency. */
 export type Driver = typeof pg;
@@ -143,7 +143,7 @@ export class LimitedPool {
         if (isFull && attempt < ATTEMPTS) continue; // waits for a connection of the pool
         // If the pool has connections, the fault was only a long wait for one of them.
         if (this.#pool.totalCount === 0) this.#backOff(error);
-        throw refusalFor(error, this.#driver);
+        throw unreachable(error, this.#driver);
       }
     }
   }

@@ -74,6 +74,27 @@ test(
   },
 );
 
+test("a database that is being restored answers 503 to each request, too", { skip }, async (t) => {
+  const app = await startOver(t);
+  const name = `away_${databases}`;
+  const move = (from: string, to: string) =>
+    cluster.sql(
+      `ALTER DATABASE ${from} ALLOW_CONNECTIONS false;
+       SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${from}';
+       ALTER DATABASE ${from} RENAME TO ${to}; ALTER DATABASE ${to} ALLOW_CONNECTIONS true`,
+    );
+  await move(name, `${name}_elsewhere`);
+  await until(() => app.get(ACTIVE), 503);
+  for (let i = 0; i < 20; i++) {
+    const { status, headers } = await app.get(ACTIVE);
+    assert.equal(status, 503);
+    assert.ok(Number(headers.get("retry-after")) > 0);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await move(`${name}_elsewhere`, name);
+  await until(() => app.get(ACTIVE), 404);
+});
+
 test("a commit whose connection is lost says that its outcome is unknown", { skip }, async (t) => {
   const proxy = await startCuttingProxy(t, cluster.port);
   const app = await startOver(t, proxy.port);

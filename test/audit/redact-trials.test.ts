@@ -5,6 +5,7 @@ import { Unavailable } from "../../src/core/errors.ts";
 import { Turns } from "../../src/core/turns.ts";
 import { LONG_TEXT } from "../../src/audit/event-fields.ts";
 import { auditRoutes, REDACTION_TRIALS } from "../../src/audit/routes.ts";
+import { LARGE_BATCHES } from "../../src/shared-limits.ts";
 
 test("trials of redaction take turns, and beyond those that may wait they are refused", async () => {
   const row = auditRoutes.find(({ path }) => path === "/audit/redact");
@@ -28,6 +29,20 @@ test("trials of redaction take turns, and beyond those that may wait they are re
   const end = setInterval(() => running.splice(0).forEach((resolve) => resolve()), 0);
   await Promise.all(asked);
   clearInterval(end);
+});
+
+test("trials for one organization from any number of addresses leave turns to the others", async () => {
+  for (const limits of [REDACTION_TRIALS, LARGE_BATCHES]) {
+    const turns = new Turns(limits);
+    const begun: string[] = [];
+    const take = (surface: string, organization: string, address: string): void => {
+      turns.take([surface, organization, address], () => begun.push(organization), assert.fail);
+    };
+    for (const address of ["a", "b", "c", "d", "e"]) take("public", "default", address);
+    take("v1", "acme", "f");
+    for (let i = 0; i < 20; i++) await turn(); // at most one begins in a turn of the event loop
+    assert.deepEqual(begun, ["default", "default", "acme"]);
+  }
 });
 
 test("the texts that wait for a trial of redaction have at most 16 MiB", () => {

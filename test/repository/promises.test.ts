@@ -32,6 +32,7 @@ import {
   MAX_WAITING_SIZE,
 } from "../../src/http/pipeline.ts";
 import { MANY } from "../../src/http/newcomers.ts";
+import type { TurnLimits } from "../../src/core/turns.ts";
 import { LINES_A_MINUTE } from "../../src/http/request-log.ts";
 import * as pieces from "../../src/http/request-in-pieces.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
@@ -77,6 +78,12 @@ const promises = read("docs/promises.md").replaceAll(/\s+/g, " ");
 const setting = (variable: string): number =>
   Number(settingRows.find((row) => row.variable === variable)?.fallback);
 const grouped = (count: number): string => count.toLocaleString("en");
+const inGroups = ({
+  atOnce,
+  atOnceOfOne,
+  atOnceOfGroups: [prefix, organization] = [],
+}: TurnLimits) =>
+  `${atOnce}: ${prefix} under one prefix, ${organization} of one organization, ${atOnceOfOne} of one user`;
 const seconds = (ms: number): number => ms / SECOND_MS;
 
 /** The sentences of the page, with the numbers of the code in them. */
@@ -92,7 +99,7 @@ const said = [
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
-  `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${shared.LARGE_BATCHES.atOnce}, half of them for one user; ${shared.LARGE_BATCHES.waiting}, shared |`,
+  `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${inGroups(shared.LARGE_BATCHES)}; ${shared.LARGE_BATCHES.waiting}, shared |`,
   `| other batches that are prepared at a time; that wait | ${shared.BATCHES.atOnce}; ${grouped(shared.BATCHES.waiting)}, shared |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
   `above ${longJson.LONG_JSON_BYTES / KIB} KiB, counted in the same way, different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
@@ -109,7 +116,7 @@ const said = [
   `milliseconds to check | ${check.MAX_WAITING_INLINE}; ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
   `values in their lists and maps | ${grouped(MOST_ATTRIBUTES)} |`,
   `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,
-  `works on; that wait | ${REDACTION_TRIALS.atOnce}, half of them for one user; ${REDACTION_TRIALS.waiting}, shared |`,
+  `works on; that wait | ${inGroups(REDACTION_TRIALS)}; ${REDACTION_TRIALS.waiting}, shared |`,
   `drafts of rules that read their events; that wait | ${DRAFT_READS.atOnce}; ${DRAFT_READS.waiting}, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `for the database, each counted with ${EVENT_BYTES / KIB} KiB more | ${MOST_WAITING_BYTES / MIB} MiB, shared |`,

@@ -2,7 +2,7 @@
 import { type RedactionRule, sample as x } from "./shapes.ts";
 
 /** The text between the lines of a key: ends of lines, also as code writes them, quotes, indents, numbers and signs of comments. */
-const BREAK = String.raw`(?:[\s"'+,#>*|/\\]|(?<=\\)[nr]|%0[AaDd]|<br>|\d{1,5}[:\t ]){0,40}`;
+const BREAK = String.raw`(?:[\s"'+,#>*/\\]|(?<=\\)[nr]|%0[AaDd]|<br ?\/?>|\d{1,5}[:\t ]){0,40}`;
 const KEY_HEADER = String.raw`[A-Z][A-Za-z-]{2,20}: ?(?:"[\w .,:/=+@()-]{1,100}"|[\w .,:/=+@()-]{1,200})`;
 /**
  * A line of a key: a header, or a long word of base64. Other text between the marks of a key could be commands. A shorter

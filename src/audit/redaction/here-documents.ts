@@ -9,35 +9,50 @@ export interface HereDocument extends Span {
 }
 
 const OPENS =
-  /(?<!<)<<-?[ \t]{0,8}(?:'(?<single>[^'\n]{1,80})'|"(?<double>[^"\n]{1,80})"|(?<escape>\\?)(?<bare>[^\s'"\\;&|<>()]{1,80}))/g;
+  /(?<![<\\])<<(?<tabs>-?)[ \t]{0,8}(?:'(?<single>[^'\s]{1,80})'|"(?<double>[^"\s]{1,80})"|(?<escape>\\?)(?<bare>[^\s'"\\;&|<>()]{1,80}))/g;
+/** Before a `<<` in a line: a comment, or arithmetic. */
+const NO_DOCUMENT = /(?:^|[\s;])#|\(\(|\blet\s/;
+const LINE_LENGTH = 1_024;
 /** Later here-documents of a text are not found. */
 const MOST = 16;
 
-/** The first here-documents of a text. */
+/** The first here-documents of a text that have the line with their delimiter. */
 export function hereDocumentsOf(text: string, quotes: Quotes): readonly HereDocument[] {
   const found: HereDocument[] = [];
   OPENS.lastIndex = 0;
-  while (found.length < MOST) {
+  for (let looks = 0; looks < MOST; looks++) {
     const open = OPENS.exec(text);
     if (open === null) break;
+    const line = text.slice(Math.max(0, open.index - LINE_LENGTH), open.index);
+    if (NO_DOCUMENT.test(line.slice(line.lastIndexOf("\n") + 1))) continue;
     if (quotes.around(open.index)) continue;
-    const { single, double, escape, bare = "" } = open.groups ?? {};
+    const { tabs, single, double, escape, bare = "" } = open.groups ?? {};
     const start = text.indexOf("\n", OPENS.lastIndex);
     if (start === -1) break;
-    const end = endOf(text, single ?? double ?? bare, start);
+    const end = endOf(text, single ?? double ?? bare, start, tabs !== "");
+    if (end === undefined) continue;
     found.push({ start: start + 1, end, isQuoted: bare === "" || escape === "\\" });
-    OPENS.lastIndex = Math.max(end, start);
+    OPENS.lastIndex = end;
   }
   return found;
 }
 
-/** The beginning of the line with the delimiter, or the end of the text. */
-function endOf(text: string, delimiter: string, from: number): number {
+/**
+ * The beginning of the line with the delimiter. There is no white space in a delimiter, so the tabs before each place where
+ * it stands are read once.
+ */
+function endOf(
+  text: string,
+  delimiter: string,
+  from: number,
+  mayIndent: boolean,
+): number | undefined {
   for (let at = text.indexOf(delimiter, from); at !== -1; at = text.indexOf(delimiter, at + 1)) {
-    let before = at;
-    while (text[before - 1] === "\t") before--;
     const after = text[at + delimiter.length];
-    if (text[before - 1] === "\n" && (after === undefined || after === "\n")) return before;
+    if (after !== undefined && after !== "\n") continue;
+    let before = at;
+    while (mayIndent && text[before - 1] === "\t") before--;
+    if (text[before - 1] === "\n") return before;
   }
-  return text.length;
+  return undefined;
 }

@@ -156,7 +156,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
         "prettier --stdin <<EOF\nhello\nEOF",
       ],
     ),
-    spans: "lines",
+    spans: "next",
   },
   valueAt(
     "printed-secret",

@@ -273,7 +273,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
         "{ key, value: item.value }",
       ],
     ),
-    spans: "lines",
+    spans: "next",
   },
   {
     id: "registry-login",

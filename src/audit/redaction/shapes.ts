@@ -5,7 +5,7 @@ import { isSecretValue, MARK } from "./values.ts";
 export type Groups = Readonly<Record<string, string | undefined>>;
 
 /** More than the line of the keyword, and more than the quotes around the beginning of the secret. */
-export type Spans = "lines" | "quotes";
+export type Spans = "next" | "lines" | "quotes";
 
 /** A rule that finds one form of secret. */
 export interface RedactionRule {
@@ -24,8 +24,8 @@ export interface RedactionRule {
    */
   readonly pattern: RegExp;
   /**
-   * Whether the secret may stand in a later line than the keyword and have several lines, and whether it may have several
-   * parts in quotes. In a shell, the next line is another command.
+   * Whether the secret may stand in a later line than the keyword (`next`), also have several lines (`lines`), and also
+   * several parts in quotes (`quotes`). In a shell, the next line is another command.
    */
   readonly spans?: Spans;
   /** Sticky: more of a secret behind what the pattern matched, which is of bounded length. */

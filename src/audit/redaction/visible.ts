@@ -9,6 +9,8 @@ import type { Span } from "./spans.ts";
 const COMMANDS = /\$\(|\x60|[<>]\(|[;|&\n]/g;
 /** The beginning of a process substitution. */
 const BEGINS = /^[<>]\($/;
+/** What joins two texts in quotes: a sign of code, or a line that goes on. The next quote follows. */
+const JOINS = /\s{0,40}(?:[+,]\s{0,40}|\\?\n\s{0,40})(?=["'])/y;
 /** The places that are looked at in one part of the work. */
 const LOOKS_OF_A_PART = 256;
 
@@ -29,8 +31,7 @@ export class VisibleCommands {
    * @param spans what else may end in the secret
    */
   *before({ start, end: given }: Span, spans: Spans | undefined): Work<Span> {
-    const around = spans === "quotes" ? undefined : this.#quotes.around(start);
-    const end = around && around.open < start - 1 ? Math.min(given, around.close) : given;
+    const end = Math.min(given, this.#endAround(start, spans === "quotes"));
     if (BEGINS.test(this.#text.slice(start - 2, start)) && !this.#quotes.around(start))
       return { start, end: start };
     const secret = this.#text.slice(start, end);
@@ -39,12 +40,31 @@ export class VisibleCommands {
       const found = COMMANDS.exec(secret);
       if (found === null) return { start, end };
       const at = start + found.index;
-      const isPlain = spans && found[0] === "\n";
+      const isPlain = (spans === "lines" || spans === "quotes") && found[0] === "\n";
       const next = isPlain ? at + 1 : this.#textTo(at, start, /^[$\x60]/.test(found[0]));
       if (next === undefined) return { start, end: at };
       if (looks % LOOKS_OF_A_PART === 0) yield;
       COMMANDS.lastIndex = next - start;
     }
+  }
+
+  /**
+   * The end of the quotes that began before a secret, and of the here-document around it.
+   *
+   * @param isJoined whether the secret goes on in the next quotes if code or a continued line joins them
+   */
+  #endAround(start: number, isJoined: boolean): number {
+    const document = this.#documentAt(start);
+    if (document) return document.end;
+    let around = this.#quotes.around(start);
+    if (!around || around.open >= start - 1) return Infinity;
+    while (isJoined) {
+      JOINS.lastIndex = around.close + 1;
+      const next = JOINS.test(this.#text) ? this.#quotes.around(JOINS.lastIndex) : undefined;
+      if (!next) break;
+      around = next;
+    }
+    return around.close;
   }
 
   /** The end of what is only text around a position in a secret; `undefined` if a shell finds a command there. */

@@ -47,6 +47,12 @@ const COMMANDS = [
   "cat <<.\nA_TOKEN='`evil`'\n.",
   `X="-----BEGIN PRIVATE KEY-----\nComment: " evil ${"a1B2c3D4".repeat(8)}`,
   "gh auth login --with-token\nevil --all",
+  `X="-----BEGIN PRIVATE KEY-----\nComment: " evil --all "$HOME"`,
+  'X="-----BEGIN PRIVATE KEY-----" evil ----',
+  `cat <<E > .env\nDB_PASSWORD='abc\nE\nevil --all; echo "it's"`,
+  "mask=$((1<<8))\ncurl http://a:b;evil;c@h\n8",
+  "# <<E\ncurl http://a:b;evil;c@h\nE",
+  "# alter role ada with password 'x\nevil --all\necho 'done'",
 ];
 
 for (const command of COMMANDS) {
@@ -64,7 +70,24 @@ for (const break_ of ["\n> ", "\n// ", "\n   12\t", "\\n", '\\n" +\n  "', "<br>"
 }
 
 const BEGIN = "-----BEGIN PRIVATE KEY-----";
-testLinearTime([`${BEGIN}${"Version: a".repeat(40)}`, `${BEGIN}Hash: ${",".repeat(400)}`, BEGIN]);
+const SECRET = 'A_TOKEN="a;b"\n';
+testLinearTime([
+  ...[`${BEGIN}${"Version: a".repeat(40)}`, `${BEGIN}Hash: ${",".repeat(400)}`, BEGIN],
+  ...[`cat <<E\n${SECRET}`, `cat <<-E\n${SECRET}\tE`, "<<E\n"],
+]);
+
+for (const delimiter of ["'\t'", "E", "'E\tE'", "-E", "-'\t'", "'E"]) {
+  test(`many tabs behind the delimiter ${JSON.stringify(delimiter)} take linear time`, () => {
+    const timeOf = (count: number): number => {
+      const text = `cat <<${delimiter}\n${SECRET}${"\t".repeat(count)}${"E\t".repeat(count)}E\n`;
+      const start = process.cpuUsage().user;
+      redactText(text);
+      return (process.cpuUsage().user - start) / 1_000;
+    };
+    timeOf(1 << 10);
+    assert.ok(timeOf(1 << 18) < 5_000); // in milliseconds; quadratic time is a minute
+  });
+}
 
 test("a private key ends where something else than base64 begins", () => {
   const line = "a1B2c3D4e5f6".repeat(5);

@@ -9,7 +9,7 @@ import type { Span } from "./spans.ts";
 const COMMANDS = /\$\(|\x60|[<>]\(|[;|&\n]/g;
 /** The beginning of a process substitution. */
 const BEGINS = /^[<>]\($/;
-/** What joins two texts in quotes: a sign of code, or a line that goes on. The next quote follows. */
+/** The text between two quoted texts that belong together: a sign of code, or a line break. */
 const JOINS = /\s{0,40}(?:[+,]\s{0,40}|\\?\n\s{0,40})(?=["'])/y;
 /** The places that are looked at in one part of the work. */
 const LOOKS_OF_A_PART = 256;

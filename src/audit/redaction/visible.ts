@@ -31,7 +31,7 @@ export class VisibleCommands {
    * @param spans what else may end in the secret
    */
   *before({ start, end: given }: Span, spans: Spans | undefined): Work<Span> {
-    const end = Math.min(given, this.#endAround(start, spans === "quotes"));
+    const end = this.#endAround({ start, end: given }, spans === "quotes");
     if (BEGINS.test(this.#text.slice(start - 2, start)) && !this.#quotes.around(start))
       return { start, end: start };
     const secret = this.#text.slice(start, end);
@@ -49,22 +49,22 @@ export class VisibleCommands {
   }
 
   /**
-   * The end of the quotes that began before a secret, and of the here-document around it.
+   * The end of a secret, of the quotes that began before it, or of the here-document around it, whichever comes first.
    *
    * @param isJoined whether the secret goes on in the next quotes if code or a continued line joins them
    */
-  #endAround(start: number, isJoined: boolean): number {
+  #endAround({ start, end }: Span, isJoined: boolean): number {
     const document = this.#documentAt(start);
-    if (document) return document.end;
+    if (document) return Math.min(end, document.end);
     let around = this.#quotes.around(start);
-    if (!around || around.open >= start - 1) return Infinity;
-    while (isJoined) {
+    if (!around || around.open >= start - 1) return end;
+    while (isJoined && around.close < end) {
       JOINS.lastIndex = around.close + 1;
       const next = JOINS.test(this.#text) ? this.#quotes.around(JOINS.lastIndex) : undefined;
       if (!next) break;
       around = next;
     }
-    return around.close;
+    return Math.min(end, around.close);
   }
 
   /** The end of what is only text around a position in a secret; `undefined` if a shell finds a command there. */

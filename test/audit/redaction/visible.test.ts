@@ -74,6 +74,7 @@ const SECRET = 'A_TOKEN="a;b"\n';
 testLinearTime([
   ...[`${BEGIN}${"Version: a".repeat(40)}`, `${BEGIN}Hash: ${",".repeat(400)}`, BEGIN],
   ...[`cat <<E\n${SECRET}`, `cat <<-E\n${SECRET}\tE`, "<<E\n"],
+  `"${BEGIN}${"a1B2c3D4".repeat(6)}"+`,
 ]);
 
 for (const delimiter of ["'\t'", "E", "'E\tE'", "-E", "-'\t'", "'E"]) {

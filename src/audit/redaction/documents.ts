@@ -10,7 +10,7 @@ const KEY_HEADER = String.raw`[A-Z][A-Za-z-]{2,20}: ?(?:"[\w .,:/=+@()-]{1,100}"
  */
 const KEY_LINE = String.raw`${BREAK}(?:${KEY_HEADER}|[\w+/]{40,8192}={0,2}|(?=[a-z\d+/]{0,30}[A-Z])(?=[A-Z\d+/]{0,30}[a-z])(?=[A-Za-z+/]{0,30}\d)[\w+/]{16,39}={0,2}|=?[\w+/]{1,80}={0,2}(?=${BREAK}(?:=[\w+/]{4}${BREAK})?(?:----|Private-MAC)))`;
 /** Blank lines and comments, and a name in a manifest, deeper than the line of the group `indent`. */
-const ENTRY = String.raw`(?:\n[ \t]{0,40}(?:#[^\n$\x60;|&<>()]{0,200})?\r?(?=\n)){0,8}\n\k<indent>[ \t]{1,8}["']?[\w.-]{1,253}["']?:[ \t]{1,4}`;
+const ENTRY = String.raw`(?:\n[ \t]{0,40}(?:#[^\r\n$\x60;|&<>()]{0,200})?\r?(?=\n)){0,8}\n\k<indent>[ \t]{1,8}["']?[\w.-]{1,253}["']?:[ \t]{1,4}`;
 const VARIABLE_LINE = String.raw`["']?\$(?:\w{1,80}|\{\w{1,80}\})["']?[ \t]{0,4}\r?(?=\n|$)`;
 /** A value that could not run a command in a shell, up to the end of the line or of the quotes around the manifest. */
 const VALUE_LINE = String.raw`(?![\\"']{0,8}\$|\s)(?:[^\n$\x60;|&<>()]|\$(?![({])){1,65536}?(?=\n|["'\\]{0,8}[ \t]{0,4}(?:[|)]|$))`;
@@ -44,7 +44,7 @@ export const DOCUMENT_RULES: readonly RedactionRule[] = [
     spans: "lines",
     keywords: ["data:", 'data":'],
     pattern: new RegExp(
-      String.raw`data["']?:(?<=(?<=\bkind:\s{1,2}["']?Secret\b(?:(?!\n---)[^]){0,2000}\n)(?<indent>[ \t]{0,16})["']?(?:stringData|data)["']?:)[ \t]{0,4}(?:#[^\n]{0,200})?\r?(?:${ENTRY}${VARIABLE_LINE}){0,100}(?<secret>${ENTRY}${VALUE_LINE}(?:${ENTRY}(?:${VARIABLE_LINE}|${VALUE_LINE})){0,500})`,
+      String.raw`data["']?:(?<=(?<=\bkind:\s{1,2}["']?Secret\b(?:(?!\n---)[^]){0,2000}\n)(?<indent>[ \t]{0,16})["']?(?:stringData|data)["']?:)[ \t]{0,4}(?:#[^\r\n]{0,200})?\r?(?:${ENTRY}${VARIABLE_LINE}){0,100}(?<secret>${ENTRY}${VALUE_LINE}(?:${ENTRY}(?:${VARIABLE_LINE}|${VALUE_LINE})){0,500})`,
       "iy",
     ),
     matches: [

@@ -37,22 +37,31 @@ export function hereDocumentsOf(text: string, quotes: Quotes): readonly HereDocu
   return found;
 }
 
-/**
- * The beginning of the line with the delimiter. There is no white space in a delimiter, so the tabs before each place where
- * it stands are read once.
- */
+/** The beginning of the line with the delimiter. */
 function endOf(
   text: string,
   delimiter: string,
   from: number,
   mayIndent: boolean,
 ): number | undefined {
-  for (let at = text.indexOf(delimiter, from); at !== -1; at = text.indexOf(delimiter, at + 1)) {
-    const after = text[at + delimiter.length];
+  const unindented = endBehind("\n", text, delimiter, from);
+  const indented = mayIndent ? endBehind("\t", text, delimiter, from) : Infinity;
+  const end = Math.min(unindented, indented);
+  return end === Infinity ? undefined : end;
+}
+
+/**
+ * The same where a character stands before the delimiter; `Infinity` if there is no such line. A delimiter has no white space,
+ * so the tabs before each place where it stands are read once.
+ */
+function endBehind(lead: string, text: string, delimiter: string, from: number): number {
+  const wanted = lead + delimiter;
+  for (let at = text.indexOf(wanted, from); at !== -1; at = text.indexOf(wanted, at + 1)) {
+    const after = text[at + wanted.length];
     if (after !== undefined && after !== "\n") continue;
-    let before = at;
-    while (mayIndent && text[before - 1] === "\t") before--;
+    let before = at + 1;
+    while (text[before - 1] === "\t") before--;
     if (text[before - 1] === "\n") return before;
   }
-  return undefined;
+  return Infinity;
 }

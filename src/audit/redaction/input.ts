@@ -23,11 +23,11 @@ const PROGRAM = String.raw`${BEFORE}(?:${SUDO}${BEFORE})?(?:[\w.~-]{0,40}\/){0,8
 const READS = String.raw`(?:(?<![\w-])(?:sudo\s(?:[^\n|;&]{0,30}\s)?-[A-Za-z]{0,4}S[A-Za-z]{0,4}|${STORES})|${OPTIONS})(?![\w-])`;
 /** A shell that runs its input: commands, which must stay visible. With `-c` or a script it does not. */
 const SHELL = String.raw`(?<![\w.-])["'\\]?(?:[\w\\]{0,8}(?<!s)s\\?h|\$\{?SHELL\}?)["']?(?!["']?[\w.,:-])`;
-const SHELL_OPTION = String.raw`[-+][A-Za-z]{0,6}[oO]\s{1,4}\w{1,30}|--(?:rcfile|init-file)[\s=]{1,4}\S{1,80}|[-+](?![A-Za-z]{0,4}c(?![\w-]))[\w-]{1,20}`;
+const SHELL_OPTION = String.raw`[-+][A-Za-z]{0,6}[oO]\s{1,4}\w{1,30}|--(?:rcfile|init-file)(?:=|\s{1,4})[^\s=-]\S{0,80}|[-+](?![A-Za-z]{0,4}c(?![\w-]))[\w-]{1,20}`;
 const RUNS_INPUT = String.raw`(?:\s{1,4}(?:${SHELL_OPTION})){0,6}(?:\s{1,4}-[A-Za-z]{0,4}s(?![\w-])|\s{0,4}(?:$|[\n;|&)<>\x60]|["'](?=[\s;|&)"']|$)|\d[<>]|-(?=\s|$)|\/(?:dev|proc)\/))`;
 const SUDO_SHELL = String.raw`sudo${SUDO_OPTIONS}\s{1,4}(?:-[A-Za-z]{0,5}[si][A-Za-z]{0,5}|--shell|--login)(?![\w-])`;
 const SOURCE = String.raw`(?<![^\s;|&(])(?:\.|source)\s{1,4}\S{0,40}(?:stdin|fd\/)`;
-const NO_SHELL_BEFORE = String.raw`(?<!(?:${SHELL}(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)|${SUDO_SHELL}|${SOURCE})[^\n;|&<]{0,300})`;
+const NO_SHELL_BEFORE = String.raw`(?<!(?:${SHELL}(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)|${SUDO_SHELL}|${SOURCE})[^\n;|&<]{0,120})`;
 const NO_SHELL_BEHIND = String.raw`(?![^\n|;]{0,200}?(?:${SUDO_SHELL}|${SHELL}${RUNS_INPUT}|${SOURCE}))`;
 const HERE_DOCUMENT = String.raw`<<-?\s{0,2}["'\\]?\w{1,40}["']?[ \t]{0,4}`;
 

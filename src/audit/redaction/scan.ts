@@ -89,6 +89,8 @@ export class Scan {
   readonly #secrets: Secret[] = [];
   /** The end of the last secret. */
   #copied = 0;
+  /** The end of the text that was read by `continues` of a rule. It is not read again, though most of it may not be secret. */
+  #continuedTo = 0;
   /** The reading of each rule of programs. One list of all secrets would have to be sorted for each command. */
   readonly #readings = new Map<ProgramRule, Reading>();
   /** The secrets of rules that begin far behind their keywords, in order. */
@@ -219,7 +221,11 @@ export class Scan {
 
   /** The whole value of which a pattern matched the beginning. */
   *#valueOf({ start, end: matched, group, continues }: Match): Work<Span> {
-    if (continues) return { start, end: yield* this.#skip(continues, matched) };
+    if (continues) {
+      if (start < this.#continuedTo) return { start, end: matched };
+      this.#continuedTo = yield* this.#skip(continues, matched);
+      return { start, end: this.#continuedTo };
+    }
     if (group === "whole") {
       // The quotes must be around the assignment. If they are around the command, the value ends with its word.
       const { open = start, close = start } = this.#quotes.around(start) ?? {};

@@ -73,6 +73,9 @@ const BEGIN = "-----BEGIN PRIVATE KEY-----";
 const SECRET = 'A_TOKEN="a;b"\n';
 testLinearTime([
   ...[`${BEGIN}${"Version: a".repeat(40)}`, `${BEGIN}Hash: ${",".repeat(400)}`, BEGIN],
+  ...[`kind: Secret\ndata:${"\n#c\r".repeat(8)}\n  a: $B`, "'Private-Lines: 1\nAbc: x' "],
+  ...[`echo a |sh${" --rcfile====sh".repeat(12)} x\n`, `<<${"a".repeat(80)}\n${"a".repeat(1_000)}`],
+  `kind: Secret\ndata:${`${"\n#c\r".repeat(8)}\n  a: $B`.repeat(50)}\n`,
   ...[`cat <<E\n${SECRET}`, `cat <<-E\n${SECRET}\tE`, "<<E\n"],
   `"${BEGIN}${"a1B2c3D4".repeat(6)}"+`,
 ]);

@@ -26,8 +26,13 @@ export const CSV_PIECES: TurnLimits = {
   waiting: Infinity,
 };
 
-/** Large batches that are stored at a time, as those of `CSV_PIECES`, and that wait as parsed JSON. */
-export const LARGE_BATCHES: TurnLimits = { ...CSV_PIECES, waiting: 64 };
+/** Large batches that are stored at a time, as the pieces of `CSV_PIECES`, and that wait as parsed JSON. */
+export const LARGE_BATCHES: TurnLimits = {
+  atOnce: 4,
+  atOnceOfOne: 2,
+  atOnceOfGroups: [3, 3],
+  waiting: 64,
+};
 
 /** Smaller batches that are drafted at a time, and that wait, each with at most some 100 KiB of parsed JSON. */
 export const BATCHES: TurnLimits = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, areShort: true };

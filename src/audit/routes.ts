@@ -68,8 +68,8 @@ export const LARGE_BATCH_EVENTS = 1_000;
  */
 export const REDACTION_TRIALS: TurnLimits = {
   atOnce: 4,
-  atOnceOfOne: 1,
-  atOnceOfGroups: [3, 2],
+  atOnceOfOne: 2,
+  atOnceOfGroups: [3, 3],
   waiting: 8,
 };
 

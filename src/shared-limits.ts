@@ -1,6 +1,6 @@
 /** How much memory and work all requests share at a time, and how much work may wait. */
 import { REDACTION_TRIALS } from "./audit/routes.ts";
-import { SHORT_ANSWERS, Turns, type TurnLimits } from "./core/turns.ts";
+import { COSTLY_WORK, SHORT_ANSWERS, Turns, type TurnLimits } from "./core/turns.ts";
 import { DRAFT_READS } from "./portal/server/draft-routes.ts";
 import { REPLAYS } from "./replay/replay.ts";
 
@@ -26,13 +26,8 @@ export const CSV_PIECES: TurnLimits = {
   waiting: Infinity,
 };
 
-/** Large batches that are stored at a time, as the pieces of `CSV_PIECES`, and that wait as parsed JSON. */
-export const LARGE_BATCHES: TurnLimits = {
-  atOnce: 4,
-  atOnceOfOne: 2,
-  atOnceOfGroups: [3, 3],
-  waiting: 64,
-};
+/** Large batches that are stored at a time, and that wait as parsed JSON. */
+export const LARGE_BATCHES: TurnLimits = { ...COSTLY_WORK, waiting: 64 };
 
 /** Smaller batches that are drafted at a time, and that wait, each with at most some 100 KiB of parsed JSON. */
 export const BATCHES: TurnLimits = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, areShort: true };

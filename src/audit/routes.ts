@@ -4,7 +4,7 @@ import type { IdSource } from "../core/ids.ts";
 import type { Quotas } from "../core/quota.ts";
 import { string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
-import type { TurnLimits, Turns } from "../core/turns.ts";
+import { COSTLY_WORK, type TurnLimits, type Turns } from "../core/turns.ts";
 import { isObject } from "../core/validate.ts";
 import { Yielder } from "../core/yielder.ts";
 import { json, jsonAround, later, type Reply, type Settle } from "../http/reply.ts";
@@ -61,17 +61,11 @@ interface Report {
 export const LARGE_BATCH_EVENTS = 1_000;
 
 /**
- * Trials of redaction that run at a time, that run for one user, under one prefix and for one organization under it, and
- * that wait, each with its text. A text of 1 Mi
+ * Trials of redaction that run at a time, and that wait, each with its text. A text of 1 Mi
  * characters takes the slices of a second. Beyond ASCII it takes 2 MiB, and V8 lets its heap grow to a multiple of the
  * objects in use. With 32 texts in the line, three clients made the process take 490 MiB.
  */
-export const REDACTION_TRIALS: TurnLimits = {
-  atOnce: 4,
-  atOnceOfOne: 2,
-  atOnceOfGroups: [3, 3],
-  waiting: 8,
-};
+export const REDACTION_TRIALS: TurnLimits = { ...COSTLY_WORK, waiting: 8 };
 
 /** Tells a batch from a single event: a body that has `events` is a batch. */
 const report: CustomBody<Report> = {

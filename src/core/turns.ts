@@ -25,6 +25,9 @@ export const SHORT_ANSWERS: TurnLimits = {
   areShort: true,
 };
 
+/** The limits of costly work, of which an organization and a prefix each leave a turn to the others. */
+export const COSTLY_WORK = { atOnce: 4, atOnceOfOne: 2, atOnceOfGroups: [3, 3] } as const;
+
 /** A client that waits for its turn. */
 export interface Asker {
   /** Surface, organization and network. */

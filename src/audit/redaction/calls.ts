@@ -138,7 +138,7 @@ export const CALL_RULES: readonly RedactionRule[] = [
   },
   {
     id: "default-of-variable",
-    spans: "next",
+    reach: "next",
     keywords: ["key", "token", "secret", "pass", "pwd", "credential"],
     pattern: new RegExp(
       String.raw`${NAME}(?<=variable\s{1,4}\\?"(?<name>[\w-]{1,80}))\\?"\s{0,4}\{[^{}]{0,300}?\sdefault\s{0,20}=\s{0,4}(?=\\?")${VALUE}`,

@@ -19,7 +19,7 @@ export const DOCUMENT_RULES: readonly RedactionRule[] = [
   {
     id: "private-key",
     keywords: ["-----begin", "---- begin", "private-lines:"],
-    spans: "quotes",
+    reach: "quotes",
     pattern: new RegExp(
       String.raw`(?:-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,4})(?<secret>${KEY_LINE})`,
       "y",
@@ -41,7 +41,7 @@ export const DOCUMENT_RULES: readonly RedactionRule[] = [
   {
     // The lines of a manifest below `data:` or `stringData:`, down to one that could run a command in a shell.
     id: "kubernetes-secret",
-    spans: "lines",
+    reach: "lines",
     keywords: ["data:", 'data":'],
     pattern: new RegExp(
       String.raw`data["']?:(?<=(?<=\bkind:\s{1,2}["']?Secret\b(?:(?!\n---)[^]){0,2000}\n)(?<indent>[ \t]{0,16})["']?(?:stringData|data)["']?:)[ \t]{0,4}(?:#[^\r\n]{0,200})?\r?(?:${ENTRY}${VARIABLE_LINE}){0,100}(?<secret>${ENTRY}${VALUE_LINE}(?:${ENTRY}(?:${VARIABLE_LINE}|${VALUE_LINE})){0,500})`,

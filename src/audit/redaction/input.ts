@@ -13,8 +13,7 @@ const OPTIONS = String.raw`--(?:password|token|secret|key)-stdin|--with-token|-o
  * Words before a program that reads its input: assignments, words of the shell, and programs without options that run
  * another one. With options the program would be hard to tell from the value of one: `env -u kinit bash` runs `bash`.
  */
-const WORD_BEFORE = String.raw`[A-Za-z_]\w{0,40}=[^\s"'();|&<>\x60]{0,120}|if|then|elif|else|do|while|until|!|\{|exec|command|nohup|setsid|time|timeout\s{1,4}\d[\w.]{0,8}`;
-const BEFORE = String.raw`(?:(?:${WORD_BEFORE}|env)\s{1,4}){0,6}`;
+const BEFORE = String.raw`(?:(?:[A-Za-z_]\w{0,40}=[^\s"'();|&<>\x60]{0,120}|if|then|elif|else|do|while|until|!|\{|exec|command|nohup|setsid|time|timeout\s{1,4}\d[\w.]{0,8}|env)\s{1,4}){0,6}`;
 const SUDO_OPTIONS = String.raw`(?:\s{1,4}(?:-[A-Za-z]{0,4}[ughpCrtTUDR]\s{1,4}[^\s-]\S{0,60}|-\S{1,20})){0,6}`;
 const SUDO = String.raw`sudo${SUDO_OPTIONS}\s{1,4}`;
 /** A program that reads a secret, where a command begins. In `grep passwd` the word is an argument. */
@@ -156,7 +155,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
         "prettier --stdin <<EOF\nhello\nEOF",
       ],
     ),
-    spans: "next",
+    reach: "next",
   },
   valueAt(
     "printed-secret",

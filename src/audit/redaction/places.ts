@@ -95,7 +95,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       ["machine example.com login ada password hunter2"],
       ["login failed, password wrong"],
     ),
-    spans: "next",
+    reach: "next",
   },
   valueAt(
     "short-name",
@@ -222,7 +222,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       ],
       ["identified by the operator", "password 'x' is too short"],
     ),
-    spans: "next",
+    reach: "next",
   },
   {
     id: "seed-phrase",

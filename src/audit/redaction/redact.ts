@@ -148,11 +148,11 @@ export class Redactor {
     if (layer === undefined) return secrets;
     const deeper: Secret[] = [];
     for (const secret of yield* this.#secretsOf(layer.text, layers - 1)) {
-      const { rule, spans } = secret;
+      const { rule, reach } = secret;
       let { isRest } = secret;
       for (const span of layer.sourceOf(secret)) {
-        const visible = yield* scan.visible(span, spans);
-        if (visible.end > visible.start) deeper.push({ ...visible, rule, isRest, spans });
+        const visible = yield* scan.visible(span, reach);
+        if (visible.end > visible.start) deeper.push({ ...visible, rule, isRest, reach });
         if (visible.end < span.end) break;
         isRest = true;
       }

@@ -273,7 +273,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
         "{ key, value: item.value }",
       ],
     ),
-    spans: "next",
+    reach: "next",
   },
   {
     id: "registry-login",

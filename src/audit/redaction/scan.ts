@@ -4,7 +4,7 @@ import type { Layer } from "./layers.ts";
 import { secretsOfProgram } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
 import type { Quotes } from "./quotes.ts";
-import { CHARACTERS, type RedactionRule, secretAt, type Spans } from "./shapes.ts";
+import { CHARACTERS, type RedactionRule, secretAt, type Reach } from "./shapes.ts";
 import type { Secret, Span } from "./spans.ts";
 import { VisibleCommands } from "./visible.ts";
 
@@ -49,7 +49,7 @@ export interface Match extends Span {
   /** The position of the keyword. */
   readonly place: number;
   readonly continues: RegExp | undefined;
-  readonly spans: Spans | undefined;
+  readonly reach: Reach | undefined;
 }
 
 /** A secret that begins far behind its keyword. */
@@ -112,7 +112,7 @@ export class Scan {
 
   /** Tries a rule whose keyword is at a position. Returns what it has found, or the end of an earlier secret there. */
   find(rule: RedactionRule, place: number): Match | number | undefined {
-    const { accepts, id, isBeforeAt, continues, spans } = rule;
+    const { accepts, id, isBeforeAt, continues, reach } = rule;
     if (place >= (this.#waiting[0]?.start ?? Infinity)) this.passTo(place + 1);
     if (place < this.#copied) return this.#copied;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
@@ -126,20 +126,20 @@ export class Scan {
     const isKnown = ({ match }: Far): boolean =>
       match.start === start && match.rule === id && match.group === group;
     if (this.#waiting.some(isKnown)) return undefined;
-    return { start, end, group, rule: id, place, continues, spans };
+    return { start, end, group, rule: id, place, continues, reach };
   }
 
   /** Replaces the secret of a match. Returns its end. */
   *take(match: Match): Work<number | undefined> {
-    const { rule, spans } = match;
-    const { start, end } = yield* this.visible(yield* this.#valueOf(match), spans);
+    const { rule, reach } = match;
+    const { start, end } = yield* this.visible(yield* this.#valueOf(match), reach);
     if (end === start) return undefined;
     if (start - match.place > FARTHEST_NEAR) {
-      this.#wait({ start, end, rule, isRest: false, spans, match });
+      this.#wait({ start, end, rule, isRest: false, reach, match });
       return undefined;
     }
     this.passTo(start);
-    if (start >= this.#copied) this.#replace({ start, end }, rule, spans);
+    if (start >= this.#copied) this.#replace({ start, end }, rule, reach);
     return this.#copied;
   }
 
@@ -186,7 +186,7 @@ export class Scan {
       const [waiting] = this.#waiting;
       if (waiting && waiting.start < start) {
         this.#waiting.shift();
-        this.#replace(waiting, waiting.rule, waiting.spans);
+        this.#replace(waiting, waiting.rule, waiting.reach);
         continue;
       }
       const secret = first?.secrets[first.next++];
@@ -196,8 +196,8 @@ export class Scan {
   }
 
   /** The part of a secret that hides no command. */
-  visible(secret: Span, spans?: Spans): Work<Span> {
-    return this.#commands.before(secret, spans);
+  visible(secret: Span, reach?: Reach): Work<Span> {
+    return this.#commands.before(secret, reach);
   }
 
   /** The secrets, in the order of the text. */
@@ -212,10 +212,10 @@ export class Scan {
   }
 
   /** Adds a secret, or the part of it that is behind the last one. */
-  #replace({ start, end }: Span, rule: string, spans?: Spans): void {
+  #replace({ start, end }: Span, rule: string, reach?: Reach): void {
     if (end <= Math.max(start, this.#copied)) return;
     const isRest = start < this.#copied;
-    this.#secrets.push({ start: isRest ? this.#copied : start, end, rule, isRest, spans });
+    this.#secrets.push({ start: isRest ? this.#copied : start, end, rule, isRest, reach });
     this.#copied = end;
   }
 

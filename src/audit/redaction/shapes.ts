@@ -4,8 +4,8 @@ import { isSecretValue, MARK } from "./values.ts";
 /** The named groups of a match. */
 export type Groups = Readonly<Record<string, string | undefined>>;
 
-/** More than the line of the keyword, and more than the quotes around the beginning of the secret. */
-export type Spans = "next" | "lines" | "quotes";
+/** How far a secret may reach; see `RedactionRule`. */
+export type Reach = "next" | "lines" | "quotes";
 
 /** A rule that finds one form of secret. */
 export interface RedactionRule {
@@ -27,7 +27,7 @@ export interface RedactionRule {
    * Whether the secret may stand in a later line than the keyword (`next`), also have several lines (`lines`), and also
    * several parts in quotes (`quotes`). In a shell, the next line is another command.
    */
-  readonly spans?: Spans;
+  readonly reach?: Reach;
   /** Sticky: more of a secret behind what the pattern matched, which is of bounded length. */
   readonly continues?: RegExp;
   /** Whether a match is a secret; if absent, every match is. */
@@ -60,7 +60,7 @@ export function secretAt(rule: RedactionRule, text: string, place: number): Foun
   const group = SECRETS.find((name) => groups[name] !== undefined) ?? "";
   const secret = groups[group] ?? found[0];
   const before = found[0].slice(0, found[0].length - secret.length);
-  if (rule.spans === undefined && NEXT_LINE.test(before)) return undefined;
+  if (rule.reach === undefined && NEXT_LINE.test(before)) return undefined;
   if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
   return { secret, group, end: pattern.lastIndex };
 }

@@ -1,6 +1,6 @@
 /** The parts of a text that are secret. */
 import type { Work } from "../../core/work.ts";
-import type { Spans } from "./shapes.ts";
+import type { Reach } from "./shapes.ts";
 import { MARK } from "./values.ts";
 
 /** A part of a text; `end` is exclusive. */
@@ -15,7 +15,7 @@ export interface Secret extends Span {
   /** Whether it belongs to the secret before it. */
   readonly isRest: boolean;
   /** See `RedactionRule`. */
-  readonly spans: Spans | undefined;
+  readonly reach: Reach | undefined;
 }
 
 /** How often a rule has replaced a secret. */

@@ -2,7 +2,7 @@
 import type { Work } from "../../core/work.ts";
 import { hereDocumentsOf, type HereDocument } from "./here-documents.ts";
 import type { Quotes } from "./quotes.ts";
-import type { Spans } from "./shapes.ts";
+import type { Reach } from "./shapes.ts";
 import type { Span } from "./spans.ts";
 
 /** A substitution of a command, and what ends a command. */
@@ -28,10 +28,10 @@ export class VisibleCommands {
   /**
    * The part of a secret before the first command in it, and before the end of quotes that began before it.
    *
-   * @param spans what else may end in the secret
+   * @param reach what else may end in the secret
    */
-  *before({ start, end: given }: Span, spans: Spans | undefined): Work<Span> {
-    const end = this.#endAround({ start, end: given }, spans === "quotes");
+  *before({ start, end: given }: Span, reach: Reach | undefined): Work<Span> {
+    const end = this.#endAround({ start, end: given }, reach === "quotes");
     if (BEGINS.test(this.#text.slice(start - 2, start)) && !this.#quotes.around(start))
       return { start, end: start };
     const secret = this.#text.slice(start, end);
@@ -40,7 +40,7 @@ export class VisibleCommands {
       const found = COMMANDS.exec(secret);
       if (found === null) return { start, end };
       const at = start + found.index;
-      const isPlain = (spans === "lines" || spans === "quotes") && found[0] === "\n";
+      const isPlain = (reach === "lines" || reach === "quotes") && found[0] === "\n";
       const next = isPlain ? at + 1 : this.#textTo(at, start, /^[$\x60]/.test(found[0]));
       if (next === undefined) return { start, end: at };
       if (looks % LOOKS_OF_A_PART === 0) yield;

@@ -8,7 +8,7 @@ test("very many secrets are replaced in parts, with the same result", () => {
     end: 3 * at + 1,
     rule: "r",
     isRest: false,
-    spans: undefined,
+    reach: undefined,
   }));
   const work = replaced("s, ".repeat(secrets.length), secrets);
 

@@ -8,3 +8,12 @@ export function finish<T>(work: Work<T>): T {
     if (part.done === true) return part.value;
   }
 }
+
+/** Runs work in one go until it ends or is late; `undefined` if it is late. */
+export function finishInTime<T>(work: Work<T>, isLate: () => boolean): T | undefined {
+  while (!isLate()) {
+    const part = work.next();
+    if (part.done === true) return part.value;
+  }
+  return undefined;
+}

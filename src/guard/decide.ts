@@ -1,4 +1,5 @@
 /** Decides an attempt by the policy on this machine, and makes the event that reports it. */
+import type { Clock } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type Verdict } from "../policies/evaluate.ts";
 import { GUARD_VERSION, SEVERAL } from "../policies/reported-command.ts";
@@ -17,7 +18,8 @@ export interface GuardContext {
   readonly user: string;
   /** The version of the guard. */
   readonly version: string;
-  /** Milliseconds since 1970. */
+  readonly clock: Clock;
+  /** When the guard started, in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -126,7 +128,7 @@ function verdictOn(
 
 function eventOf(
   attempt: Partial<Attempt> & Pick<Attempt, "transport" | "consumer">,
-  { settings, user, version, now }: GuardContext,
+  { settings, user, version, clock, now }: GuardContext,
   outcome: Readonly<Record<string, unknown>>,
 ): SpooledEvent {
   const event = {
@@ -145,7 +147,7 @@ function eventOf(
     trace_id: attempt.session,
     transport: attempt.transport,
   };
-  return fitted(event);
+  return fitted(event, clock);
 }
 
 /** A text and those that may count in its place: each of them was decided. */

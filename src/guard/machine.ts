@@ -1,6 +1,7 @@
 /** The guard in its process: environment, clock, directory, and the report of each decision. */
 import { closeSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../core/clock.ts";
 import type { Attempt } from "./attempt.ts";
 import { decide, noteOf, type GuardContext, type Ruling, undecided } from "./decide.ts";
 import { directoryFault } from "./directory.ts";
@@ -18,7 +19,7 @@ import { APPEND, spool, type SpooledEvent } from "./spool.ts";
 /** The process in which the guard runs. */
 export interface Machine {
   readonly env: Environment;
-  readonly now: () => number;
+  readonly now: Clock;
   readonly version: string;
   /** The program's file: `sync` is started from it, and hooks contain its path. */
   readonly program: string;
@@ -33,6 +34,7 @@ export class Guard implements GuardContext {
   readonly settings: GuardSettings;
   readonly user: string;
   readonly version: string;
+  readonly clock: Clock;
   readonly now: number;
   /** The fault of the directory; a faulty directory is neither read nor written. */
   readonly fault: string | undefined;
@@ -44,6 +46,7 @@ export class Guard implements GuardContext {
     this.settings = readSettings(machine.env, this.fault === undefined);
     this.user = userName(machine.env);
     this.version = machine.version;
+    this.clock = machine.now;
     this.now = machine.now();
   }
 

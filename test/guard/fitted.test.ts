@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LONG_TEXT, SHORT_TEXT } from "../../src/audit/event-fields.ts";
 import { sample } from "../../src/audit/redaction/shapes.ts";
-import { fitted } from "../../src/guard/fitted.ts";
+import { fitted as fittedAt } from "../../src/guard/fitted.ts";
+
+const fitted = <Event extends Record<string, string>>(event: Event) => fittedAt(event, () => 0);
 
 const TOKEN = `ghp_${sample(36)}`;
 /** A text without white space in which a token begins some characters before the limit. */
@@ -41,4 +43,22 @@ test("texts that fit stay whole, and longer ones end with a whole word", () => {
   assert.deepEqual({ ...cut }, { ...cut, message: "too long, and cut: command, executor" });
   const grown = fitted({ command: `mysql -px ${"a".repeat(LONG_TEXT - 10)}` });
   assert.equal(grown.command.length, LONG_TEXT);
+});
+
+test("texts whose secrets are not found in two seconds are cut, and have no secrets either", () => {
+  let now = 0;
+  const slow = (event: Record<string, string>) => fittedAt(event, () => (now += 300));
+  const command = `git push ${TOKEN} ${`x ${TOKEN} ${"y ".repeat(500)}`.repeat(100)}`;
+  const cut = slow({ command, executor: "ada" });
+  assert.equal(cut["message"], "too long, and cut: command");
+  const [kept = "", ...more] = [cut["command"], cut["executor"]];
+  assert.deepEqual(more, ["ada"]);
+  assert.match(kept, /^git push \[redacted:github\] x \[redacted:github\] /);
+  assert.ok(
+    kept.length > 8_000 && kept.length <= 16_384 && !kept.includes("ghp_"),
+    kept.slice(-80),
+  );
+  assert.deepEqual(slow({ command: `echo ${TOKEN}` }), { command: "echo [redacted:github]" });
+  const plain = { command: "ls ".repeat(100_000) };
+  assert.ok(slow(plain)["command"] === plain.command, "nothing to find takes no time");
 });

@@ -28,6 +28,11 @@ const SUDO_SHELL = String.raw`sudo${SUDO_OPTIONS}\s{1,4}(?:-[A-Za-z]{0,5}[si][A-
 const SOURCE = String.raw`(?<![^\s;|&(])(?:\.|source)\s{1,4}\S{0,40}(?:stdin|fd\/)`;
 const NO_SHELL_BEFORE = String.raw`(?<!(?:${SHELL}(?!(?:[^\n;|&<]{0,80}\s)?-[a-z]{0,4}c\s)|${SUDO_SHELL}|${SOURCE})[^\n;|&<]{0,120})`;
 const NO_SHELL_BEHIND = String.raw`(?![^\n|;]{0,200}?(?:${SUDO_SHELL}|${SHELL}${RUNS_INPUT}|${SOURCE}))`;
+/** The beginnings of a here-document. The rule is tried there, and not at each name of a program before it. */
+const HERE_DOCUMENTS = Array.from(
+  "-\"'\\ \t_0123456789abcdefghijklmnopqrstuvwxyz",
+  (next) => `<<${next}`,
+);
 const HERE_DOCUMENT = String.raw`<<-?\s{0,2}["'\\]?\w{1,40}["']?[ \t]{0,4}`;
 
 /** A long word that is printed. Without it, other words may stand between the value and the pipe. */
@@ -140,8 +145,8 @@ export const INPUT_RULES: readonly RedactionRule[] = [
   {
     ...input(
       "here-document",
-      ["kinit ", "cryptsetup ", "passwd ", "-stdin", "--with-token", "cat <<"],
-      String.raw`(?:(?:(?:kinit|cryptsetup|passwd)\s|(?:(?<=--(?:password|token|secret|key))-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200}${NO_SHELL_BEFORE}${HERE_DOCUMENT}|cat\s${HERE_DOCUMENT}\|${NO_SHELL_BEHIND}[^\n|;&]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
+      HERE_DOCUMENTS,
+      String.raw`(?<!<)(?=${HERE_DOCUMENT}[^\n]{0,400}\n)(?:(?<=(?:(?:kinit|cryptsetup|passwd)\s|(?:--(?:password|token|secret|key)-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200})${NO_SHELL_BEFORE}${HERE_DOCUMENT}|(?<=cat\s)${HERE_DOCUMENT}\|${NO_SHELL_BEHIND}[^\n|;&]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
       [
         "kinit ada <<EOF\nhunter2\nEOF",
         "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",

@@ -36,7 +36,6 @@ const SEAM = "\u200b";
 /** A character before an opening quote or after a closing one that belongs to the same word. */
 const COMES_BEFORE = /[\w$./-]/;
 const GOES_ON = /[\w$"'=/.@-]/;
-const QUOTES_OF_A_PART = 2_048;
 const PAUSE = 512;
 /** A secret of more parts is replaced with the quotes between them. */
 const MOST_SPANS = 16;
@@ -140,18 +139,17 @@ export function* withoutLayer(text: string, quotes: Quotes): Work<Layer | undefi
 }
 
 /** Whether a layer of quotes may be removed: there are quotes in quotes, escapes, or words of several parts. */
-export function* isLayered(text: string): Work<boolean> {
+export function isLayered(text: string): boolean {
   if (text.includes("\\")) return true;
   const hasDouble = text.includes('"');
   if (hasDouble && text.includes("'")) return true;
   const quote = hasDouble ? '"' : "'";
-  for (let open = text.indexOf(quote), parts = 1; open !== -1; parts++) {
+  for (let open = text.indexOf(quote); open !== -1;) {
     if (COMES_BEFORE.test(text[open - 1] ?? "")) return true;
     const close = text.indexOf(quote, open + 1);
     if (GOES_ON.test(text[(close === -1 ? open : close) + 1] ?? "")) return true;
     if (close === -1) return false;
     open = text.indexOf(quote, close + 1);
-    if (parts % QUOTES_OF_A_PART === 0) yield;
   }
   return false;
 }

@@ -3,7 +3,7 @@
  * group of three letters in a table of the beginnings of keywords. A pattern is tried only where a whole keyword is
  * found. So a text without keywords costs about a nanosecond a character, and every text takes linear time.
  */
-import { type Work, finish } from "../../core/work.ts";
+import { finish, finishInTime, type Work } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
 import { type Entry, Keywords, nextGroup, standsAt } from "./entries.ts";
 import { optionHint } from "./option-hint.ts";
@@ -15,7 +15,7 @@ import { Quotes } from "./quotes.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import { AtSigns, type Match, Scan } from "./scan.ts";
 import { type RedactionRule, secretAt } from "./shapes.ts";
-import { inOrder, type Redacted, type Redaction, replaced, type Secret } from "./spans.ts";
+import { inOrder, type Redacted, replaced, type Secret } from "./spans.ts";
 import { MARK } from "./values.ts";
 
 type RedactedField = (typeof REDACTED_FIELDS)[number];
@@ -80,7 +80,7 @@ export class Redactor {
       if (found === true || this.steps > most) return true;
       hasKeyword ||= found === "keyword";
     }
-    return hasKeyword && finish(isLayered(text));
+    return hasKeyword && mayHaveLayers(text);
   }
 
   /** Replaces the secrets of a text. */
@@ -98,7 +98,7 @@ export class Redactor {
       for (const { rule, count } of found.redactions) {
         counts.set(rule, (counts.get(rule) ?? 0) + count);
       }
-      if (found.redactions.length === 0 || !(yield* isLayered(text))) break;
+      if (found.redactions.length === 0 || !mayHaveLayers(text)) break;
     }
     return { text: rest, redactions: Array.from(counts, ([rule, count]) => ({ rule, count })) };
   }
@@ -107,8 +107,8 @@ export class Redactor {
   *#secretsOf(text: string, layers: number): Work<readonly Secret[]> {
     const quotes = new Quotes(text);
     if (text.length > PART_LENGTH) yield* quotes.read();
-    const hasLayers = layers > 0 && text.length <= LAYERED_LENGTH;
-    const layer = hasLayers ? yield* withoutLayer(text, quotes) : undefined;
+    const mayHaveOne = layers > 0 && text.length <= LAYERED_LENGTH;
+    const layer = mayHaveOne ? yield* withoutLayer(text, quotes) : undefined;
     const scan = new Scan(text, quotes, layer);
     const literals = new Literals(text);
     yield* literals.find(this.#literals);
@@ -161,24 +161,6 @@ export class Redactor {
     return inOrder(secrets, deeper);
   }
 
-  /**
-   * Replaces the secrets in the texts of an event; returns the same object if there are no secrets.
-   *
-   * @param count receives each rule that replaced a secret
-   */
-  redactEvent<Event extends Texts>(event: Event, count?: (redaction: Redaction) => void): Event {
-    let result = event;
-    for (const field of REDACTED_FIELDS) {
-      const value = event[field];
-      if (typeof value !== "string") continue;
-      const { text, redactions } = this.redact(value);
-      if (redactions.length === 0) continue;
-      result = { ...result, [field]: text };
-      if (count) redactions.forEach(count);
-    }
-    return result;
-  }
-
   *#replaceLiteral(scan: Scan, literals: Literals): Work<number | undefined> {
     for (const rule of literals.rules()) {
       const found = scan.find(rule, literals.next);
@@ -223,6 +205,11 @@ export class Redactor {
   }
 }
 
+/** Whether layers of quotes would be removed from a text. */
+function mayHaveLayers(text: string): boolean {
+  return text.length <= LAYERED_LENGTH && isLayered(text);
+}
+
 /** Whether a rule may find a secret at a position. If there are quotes, it may accept what is in them. */
 function mayFind(rule: RedactionRule, text: string, place: number): boolean {
   rule.pattern.lastIndex = place;
@@ -238,7 +225,22 @@ export function redactText(text: string): Redacted {
   return common.redact(text);
 }
 
-/** Replaces the secrets in the texts of an event, by the rules that apply to every organization. */
-export function redactEvent<Event extends Texts>(event: Event): Event {
-  return common.redactEvent(event);
+/**
+ * Replaces the secrets in the texts of an event, by the rules that apply to every organization.
+ *
+ * @returns the same object if there are no secrets; `undefined` if it is late before all are found
+ */
+export function redactEvent<Event extends Texts>(
+  event: Event,
+  isLate = () => false,
+): Event | undefined {
+  let result = event;
+  for (const field of REDACTED_FIELDS) {
+    const value = event[field];
+    if (typeof value !== "string" || !common.mayApply(value)) continue;
+    const found = finishInTime(common.redactInParts(value), isLate);
+    if (found === undefined) return undefined;
+    if (found.redactions.length > 0) result = { ...result, [field]: found.text };
+  }
+  return result;
 }

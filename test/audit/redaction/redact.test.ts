@@ -81,7 +81,7 @@ test("an event is redacted in its four free texts, and stays the same object wit
     resource: secret,
     status: secret,
   };
-  const { status, ...rest } = redactEvent(event);
+  const { status, ...rest } = redactEvent(event) ?? assert.fail();
   assert.equal(status, secret);
   assert.deepEqual([...new Set(Object.values(rest))], ["API_KEY=[redacted:named-value]"]);
   const clean = { command: "ls", message: undefined };

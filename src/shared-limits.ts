@@ -19,18 +19,13 @@ export const LINE_LENGTH = 256;
  * one user, under one prefix, and of one organization under it. They wait without limit: an export that has begun is never
  * refused.
  */
-export const CSV_PIECES: TurnLimits = {
-  atOnce: 4,
-  atOnceOfOne: 1,
-  atOnceOfGroups: [3, 2],
-  waiting: Infinity,
-};
+export const CSV_PIECES: TurnLimits = { ...COSTLY_WORK, waiting: Infinity };
 
 /** Large batches that are stored at a time, and that wait as parsed JSON. */
 export const LARGE_BATCHES: TurnLimits = { ...COSTLY_WORK, waiting: 64 };
 
-/** Smaller batches that are drafted at a time, and that wait, each with at most some 100 KiB of parsed JSON. */
-export const BATCHES: TurnLimits = { atOnce: 4, atOnceOfOne: 4, waiting: 1024, areShort: true };
+/** Smaller batches that are drafted at a time, and that wait, most with at most some 100 KiB of parsed JSON. */
+export const BATCHES: TurnLimits = { ...COSTLY_WORK, waiting: 1024, areShort: true };
 
 /** The turns of work behind single routes. */
 export function turnsOfWork() {

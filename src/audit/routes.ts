@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -54,8 +55,8 @@ interface Report {
 }
 
 /**
- * Larger batches take turns until they are stored, others while they are drafted: drafted side by side, those of
- * thousands of connections would all be in memory until the last one ends. Their number of events counts, not the
+ * Larger batches take turns until they are stored, others while they are drafted, if that is long: drafted side by side,
+ * those of thousands of connections would all be in memory until the last one ends. Their number of events counts, not the
  * size of the body: ten bytes of a body can become some hundred bytes of an event.
  */
 export const LARGE_BATCH_EVENTS = 1_000;
@@ -174,9 +175,12 @@ export const auditRoutes = [
       const take = (redactor: Redactor | undefined): Promise<Reply> => {
         const { count } = redaction;
         const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
-        const draft = () =>
-          isBatch ? new Yielder().run(draftBatch(events, context)) : draftOne(events[0], context);
-        const drafting = isBatch && !isLarge ? batches.run(client, draft) : draft();
+        const draft = (): Awaitable<Drafted> => {
+          if (!isBatch) return draftOne(events[0], context);
+          const work = draftBatch(events, context);
+          return isLarge ? new Yielder().run(work) : batches.runInParts(client, work);
+        };
+        const drafting = draft();
         return later((settle) => {
           const store = ({ drafts, named }: Drafted): void => {
             const done = answering(settle, isBatch, drafts.length);
@@ -207,11 +211,9 @@ export const auditRoutes = [
     question: true,
     replies: { 200: auditRedaction },
     refuses: [400, 500, 503],
-    handle({ organization, body, client }, { redaction, redactionTrials }: Needs) {
-      return redactionTrials.run(client, async () => {
-        const redactor = await redaction.trial(organization);
-        return new Yielder(client.gone).run(redactor.redactInParts(body.text));
-      });
+    async handle({ organization, body, client }, { redaction, redactionTrials }: Needs) {
+      const redactor = await redaction.trial(organization);
+      return redactionTrials.runInParts(client, redactor.redactInParts(body.text));
     },
   }),
   route({

@@ -33,8 +33,8 @@ export class FairLine<T extends { readonly party: Party }> {
     return isFound;
   }
 
-  /** Counts a turn that a party now holds (1), or has ended (-1). */
-  hold(party: Party, by: 1 | -1, depth = 0): void {
+  /** Counts the turns, or another amount, that a party now holds; below 0 what it has given back. */
+  hold(party: Party, by: number, depth = 0): void {
     this.#held += by;
     const key = party[depth];
     if (key === undefined) return;

@@ -5,6 +5,8 @@ import { Unavailable } from "./errors.ts";
 import { FairLine } from "./fair-line.ts";
 import { FairShare, type Holding, type Party } from "./fair-share.ts";
 import { clearInterval, setInterval } from "./timers.ts";
+import { finishInTime, type Work } from "./work.ts";
+import { Yielder } from "./yielder.ts";
 
 /** The most tasks that run at a time, in total and for one user, and the most that wait. */
 export interface TurnLimits {
@@ -25,8 +27,11 @@ export const SHORT_ANSWERS: TurnLimits = {
   areShort: true,
 };
 
-/** The limits of costly work, of which an organization and a prefix each leave a turn to the others. */
-export const COSTLY_WORK = { atOnce: 4, atOnceOfOne: 2, atOnceOfGroups: [3, 3] } as const;
+/**
+ * The limits of costly work: a user leaves a turn to the others of the organization, an organization to the others under
+ * the prefix, and a prefix to the other one.
+ */
+export const COSTLY_WORK = { atOnce: 4, atOnceOfOne: 1, atOnceOfGroups: [3, 2] } as const;
 
 /** A client that waits for its turn. */
 export interface Asker {
@@ -71,6 +76,8 @@ interface Begun {
  */
 export const TURNS_BETWEEN = 64;
 const RETRY_SECONDS = 2;
+/** The slices in one turn of work that takes several: some ten milliseconds. */
+const SLICES_OF_A_TURN = 16;
 /** A reader is slow when it takes fewer bytes than this in a second. */
 export const SLOW_BYTES = 128 * 1024;
 /** A response whose reader was slow for this many seconds in a row is cut while others wait. */
@@ -111,6 +118,7 @@ export class Turns {
    * Calls `begin` at once if there is room, otherwise when the turn comes; its argument ends the turn. When
    * the line is full, the user with the most waiting requests loses its newest one: `refuse` is called.
    *
+   * @param isAdmitted whether the request has had a turn before, and so is not refused when the line is full
    * @returns cancels a turn that has not begun; `undefined` if it began without waiting in the line
    * @throws Unavailable if this user has the most waiting requests
    */
@@ -119,6 +127,7 @@ export class Turns {
     begin: Waiting["begin"],
     refuse: Waiting["refuse"],
     reader?: Reader,
+    isAdmitted = false,
   ): (() => void) | undefined {
     const request: Waiting = { party, begin, refuse, reader };
     if (!this.#pauses && this.#line.isEmpty && this.#hasRoom(request)) {
@@ -126,11 +135,12 @@ export class Turns {
       return undefined;
     }
     request.holding = this.#shares.hold(party, request);
-    const isIn = this.#shares.makeRoom(request.holding, 1, this.#limits.waiting, (other) => {
+    const drop = (other: Waiting): void => {
       this.#line.remove(other);
       other.refuse(this.#refusal);
-    });
-    if (!isIn) {
+    };
+    const { waiting } = this.#limits;
+    if (!isAdmitted && !this.#shares.makeRoom(request.holding, 1, waiting, drop)) {
       request.holding.close();
       throw this.#refusal;
     }
@@ -150,7 +160,12 @@ export class Turns {
    *
    * @throws Unavailable when the line is full
    */
-  wait(party: Party, signal?: AbortSignal, reader?: Reader): Promise<() => void> {
+  wait(
+    party: Party,
+    signal?: AbortSignal,
+    reader?: Reader,
+    isAdmitted?: boolean,
+  ): Promise<() => void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const onAbort = (): void => {
@@ -163,7 +178,7 @@ export class Turns {
         resolve(end);
       };
       let hasBegun = false;
-      const cancel = this.take(party, begin, reject, reader);
+      const cancel = this.take(party, begin, reject, reader, isAdmitted);
       if (!hasBegun) signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
@@ -180,6 +195,30 @@ export class Turns {
       return await task();
     } finally {
       end();
+    }
+  }
+
+  /**
+   * Runs work that yields after every small part: its first slice at once, and the rest in turns of some slices each. So
+   * short work does not wait for long work, and long work of many users takes turns.
+   *
+   * @throws Unavailable when the line is full
+   */
+  runInParts<T extends object>(asker: Asker, work: Work<T>): Awaitable<T> {
+    const first = new Yielder();
+    return finishInTime(work, () => first.isDue) ?? this.#goOn(asker, work);
+  }
+
+  async #goOn<T extends object>(asker: Asker, work: Work<T>): Promise<T> {
+    for (let isAdmitted = false; ; isAdmitted = true) {
+      const end = await this.wait(asker.party, asker.gone, undefined, isAdmitted);
+      try {
+        if (!isAdmitted) await asker.recheck?.();
+        const result = await new Yielder(asker.gone).runFor(work, SLICES_OF_A_TURN);
+        if (result !== undefined) return result;
+      } finally {
+        end();
+      }
     }
   }
 

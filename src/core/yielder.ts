@@ -1,7 +1,7 @@
 import { onQuietTurn } from "./arrivals.ts";
 import type { Awaitable } from "./caller.ts";
 import { systemStopwatch } from "./timers.ts";
-import type { Work } from "./work.ts";
+import { finishInTime, type Work } from "./work.ts";
 
 const SLICE_MS = 0.5;
 
@@ -39,6 +39,16 @@ export class Yielder {
       if (part.done === true) return part.value;
     }
     return this.#finish(work);
+  }
+
+  /** Runs work for some slices; `undefined` if it has not ended by then. */
+  async runFor<T extends object>(work: Work<T>, slices: number): Promise<T | undefined> {
+    for (let slice = 0; slice < slices; slice++) {
+      const result = finishInTime(work, () => this.isDue);
+      if (result !== undefined) return result;
+      await this.step();
+    }
+    return undefined;
   }
 
   async #finish<T>(work: Work<T>): Promise<T> {

@@ -17,14 +17,24 @@ interface Waiting {
   readonly party: Party;
   /** Its size, and more if its values take much memory for their text. */
   readonly cost: number;
+  /** The part of the room that it takes. */
+  readonly counted: number;
   readonly start: (release: () => void) => void;
 }
+
+/** The parts of the work that the large bodies of all, of one prefix, of one organization, and of one user may take. */
+export const WORK_PARTS = [1, 3 / 4, 1 / 2, 1 / 4] as const;
+/**
+ * A larger body counts as this part, and leaves some to others of its organization. If it were processed alone, all others
+ * would wait for it, and a text can be made to take seconds.
+ */
+const LARGEST_PART = 3 / 8;
 
 /**
  * Counts the bytes of all request bodies in flight. Limits the cost of large bodies that are processed at
  * a time: until a body is parsed, checked, stored and answered, it takes ten times its size, and more if it has
- * very many objects and lists. When the room
- * is used up, the newest bodies of the sender that holds the most bytes are refused.
+ * very many objects and lists. No user, organization or prefix takes all of it, since a body may wait for seconds for
+ * other turns. When the room of all bodies is used up, the newest bodies of the sender that holds the most bytes are refused.
  */
 export class BodyBudget {
   /** The memory that large bodies arrive in. */
@@ -33,14 +43,12 @@ export class BodyBudget {
   readonly #workLimit: number;
   readonly #waiting = new FairLine<Waiting>();
   readonly #shares = new FairShare<() => void>();
-  #inWork = 0;
   /** Whether a body has begun in this turn of the event loop. */
   #pauses = false;
 
   /**
    * @param limit the most bytes of all bodies in flight
-   * @param workLimit the greatest cost of large bodies that are processed at a time; a body above this limit
-   *   is processed alone
+   * @param workLimit the greatest cost of large bodies that are processed at a time
    */
   constructor(limit: number, workLimit = limit) {
     this.memory = new BodyMemory(limit);
@@ -54,7 +62,7 @@ export class BodyBudget {
 
   /** The cost of the large bodies that are being processed now. */
   get inWork(): number {
-    return this.#inWork;
+    return this.#waiting.heldBy([]);
   }
 
   /**
@@ -80,7 +88,8 @@ export class BodyBudget {
    * @returns cancels a turn that has not begun
    */
   work({ party }: Sender, cost: number, start: (release: () => void) => void): () => void {
-    const body = { party, cost, start };
+    const counted = Math.min(cost, this.#workLimit * LARGEST_PART);
+    const body = { party, cost, counted, start };
     this.#waiting.add(body);
     this.#admit();
     return () => {
@@ -92,16 +101,11 @@ export class BodyBudget {
   /** Begins at most one body in each turn of the event loop, so that other requests are served in between. */
   #admit(): void {
     if (this.#pauses) return;
-    let isFirst = true; // a smaller body does not pass one that waits for room: that could wait for ever
-    const next = this.#waiting.next(({ cost }) => {
-      const hasRoom = this.#inWork === 0 || this.#inWork + cost <= this.#workLimit;
-      const begins = isFirst && hasRoom;
-      isFirst = false;
-      return begins;
-    });
+    const full = new Set<string>();
+    const next = this.#waiting.next((body) => this.#hasRoom(body, full));
     if (!next) return;
-    const { cost, start } = next;
-    this.#inWork += cost;
+    const { party, cost, counted, start } = next;
+    this.#waiting.hold(party, counted);
     this.memory.workOn(cost);
     this.#pauses = true;
     setImmediate(() => {
@@ -109,9 +113,24 @@ export class BodyBudget {
       this.#admit();
     });
     start(() => {
-      this.#inWork -= cost;
+      this.#waiting.hold(party, -counted);
       this.memory.workOn(cost);
       this.#admit();
+    });
+  }
+
+  /**
+   * Whether a body has room among all, and among those of its prefix, organization and user. A user may have one larger one.
+   *
+   * @param full the groups in which a body waits for room: a smaller one does not pass it, which could then wait for ever
+   */
+  #hasRoom({ party, counted }: Waiting, full: Set<string>): boolean {
+    return WORK_PARTS.every((part, depth) => {
+      const group = party.slice(0, depth);
+      const name = group.join("\n");
+      const held = this.#waiting.heldBy(group);
+      if (held > 0 && held + counted > this.#workLimit * part) full.add(name);
+      return !full.has(name);
     });
   }
 }

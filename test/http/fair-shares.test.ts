@@ -120,9 +120,9 @@ test("a waiting body can lose its room too, and the turns continue", async (t) =
   const [working, waiting] = [served.open(ATTACKER), served.open(ATTACKER)];
   working.post("/api/public/slow", jsonOf(400 * KIB));
   await until(() => settles.length === 1);
-  waiting.post("/api/public/slow", jsonOf(900 * KIB));
-  await until(() => budget.held >= 900 * KIB);
-  const { status } = await postSlowly(served, "/api/public/echo", Buffer.from(jsonOf(200 * KIB)));
+  waiting.post("/api/public/slow", jsonOf(950 * KIB));
+  await until(() => budget.held >= 950 * KIB);
+  const { status } = await postSlowly(served, "/api/public/echo", Buffer.from(jsonOf(80 * KIB)));
   assert.equal(status, 200);
   assert.equal((await waiting.next()).status, 503);
   settles[0]?.(undefined, {});

@@ -20,6 +20,7 @@ import { MOST_LABEL_LENGTH, PUBLIC_MOST_LABEL_LENGTH } from "../../src/core/quot
 import * as json from "../../src/core/json.ts";
 import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
+import { WORK_PARTS } from "../../src/http/body-budget.ts";
 import { CONTAINER_BYTES } from "../../src/http/body-cost.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import * as chunks from "../../src/http/chunk-budget.ts";
@@ -86,6 +87,9 @@ const inGroups = ({
   `${atOnce}: ${prefix} under one prefix, ${organization} of one organization, ${atOnceOfOne} of one user`;
 const seconds = (ms: number): number => ms / SECOND_MS;
 
+/** The room of large bodies in MiB: of all, of a prefix, of an organization, and of a user. */
+const work = WORK_PARTS.map((part) => (part * shared.BODIES_IN_WORK_BYTES) / MIB);
+
 /** The sentences of the page, with the numbers of the code in them. */
 const said = [
   `| ${KEPT_ROLLOUTS}; ${KEPT_LENGTH / MIB} Mi characters; ${STAGES_LENGTH / KIB} Ki characters |`,
@@ -97,10 +101,10 @@ const said = [
   `| chunks of under ${pieces.SMALL_PIECE_BYTES} bytes beyond the first ${pieces.PIECES_AT_ONCE} of a body: of all bodies; of those of an address or IPv6 /64 | ${grouped(chunks.MOST_SMALL)} a second; ${grouped(chunks.MOST_SMALL_OF_NETWORK)} in any case |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
-  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${shared.BODIES_IN_WORK_BYTES / MIB} MiB |`,
+  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${work[0]} MiB: ${work[1]} under one prefix, ${work[2]} of one organization, ${work[3]} of one user, or one body |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${inGroups(shared.LARGE_BATCHES)}; ${shared.LARGE_BATCHES.waiting}, shared |`,
-  `| other batches that are prepared at a time; that wait | ${shared.BATCHES.atOnce}; ${grouped(shared.BATCHES.waiting)}, shared |`,
+  `| other batches that take more than half a millisecond to prepare, at a time; that wait | ${inGroups(shared.BATCHES)}; ${grouped(shared.BATCHES.waiting)}, shared |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
   `above ${longJson.LONG_JSON_BYTES / KIB} KiB, counted in the same way, different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
   `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_NODE_DEPTH} |`,
@@ -116,7 +120,7 @@ const said = [
   `milliseconds to check | ${check.MAX_WAITING_INLINE}; ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
   `values in their lists and maps | ${grouped(MOST_ATTRIBUTES)} |`,
   `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,
-  `works on; that wait | ${inGroups(REDACTION_TRIALS)}; ${REDACTION_TRIALS.waiting}, shared |`,
+  `works on for longer than that; that wait | ${inGroups(REDACTION_TRIALS)}; ${REDACTION_TRIALS.waiting}, shared |`,
   `drafts of rules that read their events; that wait | ${DRAFT_READS.atOnce}; ${DRAFT_READS.waiting}, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `for the database, each counted with ${EVENT_BYTES / KIB} KiB more | ${MOST_WAITING_BYTES / MIB} MiB, shared |`,

@@ -78,8 +78,9 @@ export const otlpRoutes = [
         const redactor = await redaction.redactorFor(organization);
         const { count } = redaction;
         const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
-        const draft = () => new Yielder().run(draftRecords(body, context));
-        const { drafted, rejected } = await (isLarge ? draft() : batches.run(client, draft));
+        const work = draftRecords(body, context);
+        const drafting = isLarge ? new Yielder().run(work) : batches.runInParts(client, work);
+        const { drafted, rejected } = await drafting;
         const { drafts, named } = drafted;
         if (drafts.length === 0) return answer(rejected);
         return later((settle) => {

@@ -1,4 +1,5 @@
 /** The keywords at which rules are tried. */
+import { lowerCase, type NameEndings } from "./names.ts";
 import type { ProgramRule } from "./programs.ts";
 import type { RedactionRule } from "./shapes.ts";
 
@@ -58,7 +59,11 @@ export class Keywords {
     if (isNew) this.#indexes[group] = this.#entries.push([]) - 1;
     this.#begins[group >> 3] = (this.#begins[group >> 3] as number) | (1 << (group & 7));
     const index = this.#indexes[group] as number;
-    this.#entries[index]?.push(entry);
+    const entries = this.#entries[index] as Entry[];
+    // One entry is enough for all endings of names: `NameEndings` looks for all of them.
+    const isKnown =
+      entry.rule?.isEnding === true && entries.some(({ rule }) => rule === entry.rule);
+    if (!isKnown) entries.push(entry);
     const [, , , fourth] = codes;
     const follows = fourth === undefined ? 0xffff_ffff : 1 << (fourth & BITS);
     this.#fourth[index] = (this.#fourth[index] as number) | follows;
@@ -66,29 +71,16 @@ export class Keywords {
 }
 
 /** Whether a keyword is at a position, in any letter case. The name of a program must be a whole word. */
-export function standsAt(text: string, { keyword, program, rule }: Entry, place: number): boolean {
-  // Checked first: otherwise keywords that share a beginning would all be compared at every position.
-  if (rule?.isWhole === true && isWordAt(text, place + keyword.length)) return false;
+export function standsAt(names: NameEndings, entry: Entry, place: number): boolean {
+  const { keyword, program, rule } = entry;
+  if (rule?.isEnding === true) return names.hasAt(place);
+  const { text } = names;
   // Compared from the end: the first three letters are already known to match.
   for (let i = keyword.length - 1; i >= 0; i--) {
-    const code = text.charCodeAt(place + i);
-    const lower = code >= 0x41 && code <= 0x5a ? code | 0x20 : code;
-    if (lower !== keyword.charCodeAt(i)) return false;
+    if (lowerCase(text.charCodeAt(place + i)) !== keyword.charCodeAt(i)) return false;
   }
   if (program === undefined) return true;
   if (place > 0 && /[\w.:-]/.test(text[place - 1] ?? "")) return false;
   NAME_ENDS.lastIndex = place + keyword.trimEnd().length;
   return NAME_ENDS.test(text);
-}
-
-/** Whether a letter, digit, `_` or `-` is at a position. */
-function isWordAt(text: string, place: number): boolean {
-  const code = text.charCodeAt(place);
-  const lower = code | 0x20;
-  return (
-    (lower >= 0x61 && lower <= 0x7a) ||
-    (code >= 0x30 && code <= 0x39) ||
-    code === 0x5f ||
-    code === 0x2d
-  );
 }

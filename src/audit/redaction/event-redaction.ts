@@ -95,7 +95,7 @@ export class EventRedaction {
     const readAt = this.#now();
     try {
       const rules = ownRules(await this.#settingsOf(organization));
-      const own = JSON.stringify(rules.map(({ pattern }) => pattern.source));
+      const own = JSON.stringify(rules.map(({ keywords, literal }) => [keywords, literal]));
       if (!known.redactor || own !== known.own) {
         known.redactor =
           rules.length === 0 ? this.#common : new Redactor([...rules, ...REDACTION_RULES]);

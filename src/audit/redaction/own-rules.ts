@@ -17,12 +17,14 @@ const NAMES_KEY = "audit.redact.names";
 const MOST_OF_EACH = 100;
 const LITERAL = { least: 4, most: 256 };
 const NAME = /^[\w.-]{2,63}\w$/;
+/** The word up to the end of a name. */
+const BEFORE = String.raw`[\w.-]{0,80}`;
 
 /** The rules in the settings of an organization; parts that `checkOwnRules` refuses are left out. */
 export function ownRules(settings: readonly OwnSetting[]): readonly RedactionRule[] {
   const literals = partsOf(settings, LITERALS_KEY).filter(isLiteral).slice(0, MOST_OF_EACH);
   const names = partsOf(settings, NAMES_KEY).filter(isName).slice(0, MOST_OF_EACH).map(lowerCase);
-  return [...literals.map(literalRule), ...shortestEndings(names).flatMap(nameRules)];
+  return [...literals.map(literalRule), ...nameRules(shortestEndings(names))];
 }
 
 /**
@@ -72,25 +74,24 @@ function literalRule(text: string): RedactionRule {
   return { id: "literal", keywords: [], literal: text, pattern, matches: [], ignores: [] };
 }
 
-/** The forms in which the rules for all organizations read a value behind a name of theirs. */
-function nameRules(name: string): readonly RedactionRule[] {
-  const ending = `${escaped(name)}(?![\\w-])`;
-  const before = String.raw`[\w.-]{0,80}`;
-  const rule = (place: string, values: string): RedactionRule => ({
-    ...valueAt("name", [name], place, [], [], values),
-    isWhole: true,
-  });
-  return [
-    rule(
-      ending,
-      String.raw`(?:\+?=(?<=${ASSIGNS}(?:\s{1,4}|=)["']${before}\+?=)(?<whole>${WHOLE})|:?[-=](?<=\$\{${before}:?[-=])(?<secret>${DEFAULT})(?=\})|${CLOSED}\+?=(?![=~])${VALUE})`,
-    ),
-    rule(ending + LABELS, LOOSE_VALUE),
-    rule(
-      String.raw`${ending}(?:(?<=(?<![\w-])--?${before})${OPTION_GAP}|(?<=${SETS}\s{1,4}${before})\s{1,4})`,
-      VALUE,
-    ),
-  ];
+/** The forms in which the rules for all organizations read a value behind a name of theirs. They begin at the name. */
+const NAME_RULES = [
+  nameRule(
+    String.raw`(?:\+?=(?<=${ASSIGNS}(?:\s{1,4}|=)["']${BEFORE}\+?=)(?<whole>${WHOLE})|:?[-=](?<=\$\{${BEFORE}:?[-=])(?<secret>${DEFAULT})(?=\})|${CLOSED}\+?=(?![=~])${VALUE})`,
+  ),
+  nameRule(LABELS + LOOSE_VALUE),
+  nameRule(
+    String.raw`(?:(?<=(?<![\w-])--?${BEFORE})${OPTION_GAP}|(?<=${SETS}\s{1,4}${BEFORE})\s{1,4})${VALUE}`,
+  ),
+];
+
+function nameRule(behind: string): RedactionRule {
+  const rule = valueAt("name", [], String.raw`[\w.-]{3,64}(?![\w.-])`, [], [], behind);
+  return { ...rule, isEnding: true };
+}
+
+function nameRules(names: readonly string[]): readonly RedactionRule[] {
+  return names.length === 0 ? [] : NAME_RULES.map((rule) => ({ ...rule, keywords: names }));
 }
 
 /** Keywords are compared with the ASCII letters of a text in lower case. */

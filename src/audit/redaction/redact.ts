@@ -9,6 +9,7 @@ import { type Entry, Keywords, nextGroup, standsAt } from "./entries.ts";
 import { optionHint } from "./option-hint.ts";
 import { isLayered, withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
+import { type Letters, lettersOf, NameEndings } from "./names.ts";
 import { COMMAND_PROGRAMS } from "./command-rules.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { Quotes } from "./quotes.ts";
@@ -47,6 +48,7 @@ type Tried = { readonly match: Match; readonly behind: number } | number | undef
 export class Redactor {
   readonly #keywords: Keywords;
   readonly #literals: readonly RedactionRule[];
+  readonly #names: Letters;
   /** The steps of all calls of `mayApply`: keywords that were compared, and patterns that were tried. */
   steps = 0;
 
@@ -55,6 +57,7 @@ export class Redactor {
     programs: readonly ProgramRule[] = [...PROGRAM_RULES, ...COMMAND_PROGRAMS],
   ) {
     this.#literals = rules.filter(({ literal }) => literal !== undefined);
+    this.#names = lettersOf(rules.find(({ isEnding }) => isEnding)?.keywords ?? []);
     const ofRules = rules.flatMap((rule) => rule.keywords.map((keyword) => ({ keyword, rule })));
     const ofPrograms = programs.flatMap((program) => {
       const hint = optionHint(program);
@@ -67,6 +70,7 @@ export class Redactor {
   mayApply(text: string): boolean {
     if (this.#literals.length * text.length > MOST_SEARCHED) return true;
     for (const { literal = "" } of this.#literals) if (text.includes(literal)) return true;
+    const names = new NameEndings(this.#names, text);
     const atSigns = new AtSigns(text);
     const most = this.steps + MOST_STEPS;
     let hasKeyword = false;
@@ -76,7 +80,7 @@ export class Redactor {
       const entries = this.#keywords.from(group, text, at + 1);
       if (entries === undefined) continue;
       this.steps += entries.length;
-      const found = this.#mayApplyAt(text, at - 2, entries, atSigns);
+      const found = this.#mayApplyAt(names, at - 2, entries, atSigns);
       if (found === true || this.steps > most) return true;
       hasKeyword ||= found === "keyword";
     }
@@ -109,7 +113,7 @@ export class Redactor {
     if (text.length > PART_LENGTH) yield* quotes.read();
     const mayHaveOne = layers > 0 && text.length <= LAYERED_LENGTH;
     const layer = mayHaveOne ? yield* withoutLayer(text, quotes) : undefined;
-    const scan = new Scan(text, quotes, layer);
+    const scan = new Scan(new NameEndings(this.#names, text), quotes, layer);
     const literals = new Literals(text);
     yield* literals.find(this.#literals);
     let group = 0;
@@ -171,14 +175,15 @@ export class Redactor {
   }
 
   #mayApplyAt(
-    text: string,
+    names: NameEndings,
     place: number,
     entries: readonly Entry[],
     atSigns: AtSigns,
   ): boolean | "keyword" {
+    const { text } = names;
     let found: false | "keyword" = false;
     for (const entry of entries) {
-      if (!standsAt(text, entry, place)) continue;
+      if (!standsAt(names, entry, place)) continue;
       this.steps += TRY_STEPS;
       found = "keyword";
       const { rule, hint } = entry;
@@ -194,7 +199,7 @@ export class Redactor {
   #try(scan: Scan, place: number, entries: readonly Entry[], from: number): Tried {
     for (let i = from; i < entries.length; i++) {
       const entry = entries[i] as Entry;
-      if (!standsAt(scan.text, entry, place)) continue;
+      if (!standsAt(scan.names, entry, place)) continue;
       const { keyword, rule, program } = entry;
       if (program) scan.readProgram(program, place, place + keyword.trimEnd().length);
       const found = program ? undefined : rule ? scan.find(rule, place) : scan.skipMark(place);

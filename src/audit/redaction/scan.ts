@@ -1,6 +1,7 @@
 /** Finds the secrets of one text, from its start to its end. */
 import { finish, type Work } from "../../core/work.ts";
 import type { Layer } from "./layers.ts";
+import type { NameEndings } from "./names.ts";
 import { secretsOfProgram } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
 import type { Quotes } from "./quotes.ts";
@@ -80,6 +81,7 @@ export class AtSigns {
 /** The state of the redaction of one text. */
 export class Scan {
   readonly text: string;
+  readonly names: NameEndings;
   /** The number of characters that were read for options of programs and by patterns. */
   read = 0;
   readonly #quotes: Quotes;
@@ -97,8 +99,10 @@ export class Scan {
   readonly #waiting: Far[] = [];
   readonly #atSigns: AtSigns;
 
-  constructor(text: string, quotes: Quotes, layer: Layer | undefined) {
+  constructor(names: NameEndings, quotes: Quotes, layer: Layer | undefined) {
+    const { text } = names;
     this.text = text;
+    this.names = names;
     this.#quotes = quotes;
     this.#commands = new VisibleCommands(text, quotes);
     this.#layer = layer;

@@ -12,8 +12,11 @@ export interface RedactionRule {
   readonly id: string;
   /** Texts in lower case, of three characters or more. The pattern is tried where the text has one of them. */
   readonly keywords: readonly string[];
-  /** Whether a keyword counts only if no letter, digit, `_` or `-` follows it. */
-  readonly isWhole?: true;
+  /**
+   * Whether a keyword counts only if no letter, digit, `_`, `.` or `-` follows it. The rules of a redactor with this have
+   * the same keywords, none of which ends with another one.
+   */
+  readonly isEnding?: true;
   /** Whether an `@` must follow the secret in the same word. */
   readonly isBeforeAt?: true;
   /** A case-sensitive text at which the pattern is tried as well. */

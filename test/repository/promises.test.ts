@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { READINGS_AN_HOUR } from "../../src/activity/readings.ts";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
 import { LONGEST_OF_RESOURCE, MOST_ATTRIBUTES } from "../../src/audit/otlp/records.ts";
+import { checkOwnRules } from "../../src/audit/redaction/own-rules.ts";
 import { LARGE_BATCH_EVENTS, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 import { FREE_LENGTH } from "../../src/storage/files/label-room.ts";
 import * as text from "../../src/audit/event-fields.ts";
@@ -167,4 +168,18 @@ test("the least durable answers are those in the table of promises", () => {
     promises,
     /`AUDIT_DURABILITY=write` \| written \| kept \| what came in the last second/,
   );
+});
+
+test("the shapes of an organization's own rules are those with which the settings are refused", () => {
+  const plain = promises.replaceAll("`", "");
+  for (const [name, shape] of [
+    ["literals", /comma-separated (texts of .*)/],
+    ["names", /comma-separated endings of names, (.*)/],
+  ] as const) {
+    const setting = { key: `audit.redact.${name}`, value: "x" };
+    assert.throws(
+      () => checkOwnRules([setting]),
+      ({ message }: Error) => plain.includes(shape.exec(message)?.[1] ?? message),
+    );
+  }
 });

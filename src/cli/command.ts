@@ -34,7 +34,7 @@ export interface CliCommand {
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** A file that cannot be read, or a service that cannot be reached: exit code 2. */
+/** A file that cannot be read, or a service that `signalbox policy` cannot reach: exit code 2. */
 export class InputError extends Error {}
 
 /** Invalid arguments: exit code 2. */

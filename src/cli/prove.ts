@@ -145,7 +145,7 @@ async function readProven(
 /**
  * Asks a service for an audit event and its proof.
  *
- * @throws InputError if another program answers
+ * @throws InputError if another program answers; Error if the service cannot be reached, or refuses
  */
 async function fetchProven(
   source: ProofSource,
@@ -158,7 +158,8 @@ async function fetchProven(
   }
   const service = serviceOf(source.url, terminal, "runtime");
   const path = `/audit/${pathSegment(wanted)}`;
-  const read = async (own: string): Promise<string> => succeeded(await service.get(own)).text;
+  const read = async (own: string): Promise<string> =>
+    succeeded(await answered(service.get(own))).text;
   const proof = await read(`${path}/proof`);
   try {
     parseProof(proof);
@@ -169,6 +170,13 @@ async function fetchProven(
     });
   }
   return { line: Buffer.from(await read(path)), proof };
+}
+
+/** Exit code 1 for a service that cannot be reached: the arguments are valid. 2 is for the jobs of `signalbox policy`. */
+async function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  return answer.catch(({ message, cause }: Error) => {
+    throw new Error(message, { cause });
+  });
 }
 
 async function write(option: string, file: string, content: string): Promise<void> {

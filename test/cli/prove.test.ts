@@ -97,6 +97,17 @@ test("an answer of another program is not written as a proof", async (t) => {
   assert.match(error, /answer is not a proof: .+: correct --url\n$/);
 });
 
+test("a service that cannot be reached or fails is exit code 1", async (t) => {
+  for (const [url, said] of [
+    ["http://127.0.0.1:1", /cannot be reached: ECONNREFUSED/],
+    [await answering(t, 502, "bad gateway"), /The server answered 502: bad gateway/],
+  ] as const) {
+    const { code, out, error } = await run(["prove", "one", "--url", url]);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(error, said);
+  }
+});
+
 test("a terminal obeys no control characters of a proof that a server answered", async (t) => {
   const answer = "c2sp.org/tlog-proof@v1\nindex 0\n\n\u001b]0;title\u0007\n";
   const args = ["prove", "one", "--url", await answering(t, 200, answer)];

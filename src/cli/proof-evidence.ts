@@ -29,8 +29,10 @@ export async function readEvidence(
 ): Promise<ProofEvidence> {
   const verifiers = readKeys(vkeys);
   const kept: ProofEvidence["kept"][number][] = [];
+  const cut: ProofEvidence["cut"][number][] = [];
   for (const file of files) {
-    const notes = notesIn((await readInput(file)).toString("utf8"));
+    const text = (await readInput(file)).toString("utf8");
+    const notes = notesIn(text, (line) => cut.push({ file, line }));
     if (notes.length === 0) throw new InputError(`${file}: has no checkpoint`);
     for (const note of notes) {
       try {
@@ -42,22 +44,29 @@ export async function readEvidence(
       }
     }
   }
-  return { verifiers, kept };
+  return { verifiers, kept, cut };
 }
 
-/** The notes in a text: each ends with its last signature line. */
-function notesIn(text: string): readonly string[] {
-  if (text.startsWith("{")) return text.split("\n").flatMap(noteOfLine);
+/**
+ * The notes in a text: each ends with its last signature line.
+ *
+ * @param isCut receives the number of a line that is cut off
+ */
+function notesIn(text: string, isCut: (line: number) => void): readonly string[] {
+  if (text.startsWith("{")) {
+    return text.split("\n").flatMap((line, i) => noteOfLine(line, () => isCut(i + 1)));
+  }
   return text.split(/(?<=^— .*\n)(?!— )\n*/m).filter((note) => note.trim() !== "");
 }
 
-function noteOfLine(line: string): readonly string[] {
+function noteOfLine(line: string, isCut: () => void): readonly string[] {
   if (line.trim() === "") return [];
   try {
     const value: unknown = JSON.parse(line);
     if (isObject(value) && typeof value["note"] === "string") return [value["note"]];
   } catch {
-    return []; // half a line, which a crash has left
+    isCut(); // half a line, which a crash has left
+    return [];
   }
   return [line]; // refused as a note, with the reason
 }

@@ -13,6 +13,8 @@ export interface ProofEvidence {
   readonly verifiers: readonly Verifier[];
   /** Checkpoints that were kept elsewhere, with the names of their files. */
   readonly kept: readonly (Checkpoint & { readonly file: string })[];
+  /** The lines of those files that are cut off, and have no checkpoint. */
+  readonly cut: readonly { readonly file: string; readonly line: number }[];
 }
 
 /** The extent of a log that was checked against checkpoints. */
@@ -31,9 +33,12 @@ export interface Findings {
   note(place: string, problem: string): void;
 }
 
-/** Reports, at a place, the kept checkpoints of logs that none of the organizations has. */
-export function reportMissing(
-  { kept }: ProofEvidence,
+/**
+ * Reports, at a place, the kept checkpoints of logs that none of the organizations has, and mentions the lines that are
+ * cut off.
+ */
+export function reportKept(
+  { kept, cut }: ProofEvidence,
   organizations: readonly string[],
   report: Findings,
   place: string,
@@ -42,6 +47,9 @@ export function reportMissing(
   for (const { file, origin } of kept) {
     if (logs.some((log) => isOriginOf(origin, log))) continue;
     report.problem(place, `the log ${origin}, of ${file}, is missing`);
+  }
+  for (const { file, line } of cut) {
+    report.note(place, `line ${line} of ${file} is cut off: its checkpoint was not compared`);
   }
 }
 
@@ -101,8 +109,16 @@ export class StoredCheckpoints {
     if (covered === 0 && size > 0 && faults.length === 0 && this.#others.length === 0) {
       this.#report.problem(this.#place, unconfirmed(this.#log, size));
     }
+    if (size === 0 && kept.length === 0 && faults.length === 0) {
+      this.#report.note(this.#place, empty(this.#log));
+    }
     return { ...this.#log, first: log.first, events: size, covered };
   }
+}
+
+function empty({ log }: NamedLog): string {
+  const what = `the ${log} log is empty, which proves nothing without a checkpoint that was kept elsewhere`;
+  return `${what}: its events, hashes and checkpoints may have been removed together; see --checkpoint`;
 }
 
 function unconfirmed({ log }: NamedLog, size: number): string {

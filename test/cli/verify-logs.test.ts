@@ -52,6 +52,14 @@ async function problemsOf(root: string, ...more: string[]): Promise<readonly str
   return problems.map(({ file, problem }) => `${file}: ${problem}`);
 }
 
+/** The notes of a check that finds no problem, without their places. */
+async function notesOf(root: string, ...more: string[]): Promise<readonly string[]> {
+  const { code, out } = await verify(root, "--json", ...more);
+  assert.equal(code, 0);
+  const { notes } = JSON.parse(out) as { notes: { problem: string }[] };
+  return notes.map(({ problem }) => problem);
+}
+
 /** The segments that hold events. */
 async function segmentsOf(root: string): Promise<readonly string[]> {
   const names = await readdir(join(root, OWN, "audit"));
@@ -354,10 +362,47 @@ test("events that no checkpoint of the key confirms are a problem, with the way 
   assert.deepEqual(await problemsOf(root, "--checkpoint", kept), []);
 });
 
-test("an empty log needs no checkpoint", async () => {
+test("an empty log needs no checkpoint, and a note says that it proves nothing without one", async () => {
   const app = await start({ after });
   await app.close();
-  assert.deepEqual(await problemsOf(app.dataDir), []);
+  assert.match(
+    (await notesOf(app.dataDir)).join("\n"),
+    /^the audit log is empty, which proves nothing .*\nthe activity log is empty, which .*$/,
+  );
+  assert.match((await verify(app.dataDir)).out, /^note: .*: the audit log is empty/m);
+});
+
+test("a log that was emptied with its tree is found by a kept checkpoint alone", async () => {
+  const root = await copy();
+  const kept = await keep(noteAt(await linesOfLog(root, "audit"), 400, signerFor("audit", key)));
+  await rm(join(root, OWN, "audit"), { recursive: true });
+  await rm(join(root, OWN, "audit-proof"), { recursive: true });
+  const [note = "", ...others] = await notesOf(root);
+  assert.match(note, /^the audit log is empty, which proves nothing without a checkpoint that was/);
+  assert.deepEqual(others, []);
+  assert.match(
+    (await problemsOf(root, "--checkpoint", kept)).join(),
+    /log ends after 0 events, and .* is of 400/,
+  );
+});
+
+test("a kept line that is cut off is mentioned with its number", async () => {
+  const stored = await readFile(join(large, OWN, "audit-proof/checkpoints.jsonl"), "utf8");
+  assert.deepEqual(await notesOf(large, "--checkpoint", await keep(stored)), []);
+  const kept = await keep(stored.slice(0, -9));
+  const line = stored.trimEnd().split("\n").length;
+  assert.deepEqual(await notesOf(large, "--checkpoint", kept), [
+    `line ${line} of ${kept} is cut off: its checkpoint was not compared`,
+  ]);
+});
+
+test("a stored checkpoint that is cut off is mentioned", async () => {
+  const root = await copy();
+  const file = join(root, OWN, "audit-proof/checkpoints.jsonl");
+  await writeFile(file, (await readFile(file, "utf8")).slice(0, -9));
+  assert.deepEqual(await notesOf(root), [
+    "its last line is cut off: its checkpoint was not compared",
+  ]);
 });
 
 test("each flipped byte of a small log is found", async () => {

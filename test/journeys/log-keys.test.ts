@@ -42,10 +42,12 @@ async function signersOf(app: App, ...texts: string[]): Promise<number> {
   ).signers.length;
 }
 
+/** The findings of a check. Its notes are those about the audit log, since the activity log is empty. */
 async function verify(app: App, ...texts: string[]) {
   const keys = texts.flatMap((text) => ["--key", vkeyIn(text)]);
   const { code, out } = await run(["verify", app.dataDir, ...keys, "--json"]);
-  const { problems, notes, logs } = JSON.parse(out);
+  const { problems, notes: all, logs } = JSON.parse(out);
+  const notes = all.filter(({ file }: { file: string }) => !file.includes("/activity-proof/"));
   return { code, problems, notes, covered: logs[0].covered };
 }
 

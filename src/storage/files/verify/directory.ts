@@ -1,4 +1,4 @@
-import { reportMissing, type ProofEvidence } from "../../../proof/evidence.ts";
+import { reportKept, type ProofEvidence } from "../../../proof/evidence.ts";
 import { blockingFiles, type FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { verifyLogs } from "./logs.ts";
@@ -41,7 +41,7 @@ export async function verifyDirectory(
     verifyAllLogs(files, layout, created, report),
   ]);
   if (proofs) report.add(proofs);
-  if (evidence) reportMissing(evidence, ids, report, layout.organizations);
+  if (evidence) reportKept(evidence, ids, report, layout.organizations);
   await verifyEmails(files, layout, ids, report);
   return report;
 }

@@ -25,7 +25,7 @@ export async function verifyProofs(
     const tree = new TreeFiles(files, layout, named);
     const path = tree.checkpoints;
     const stored = new StoredCheckpoints(named, evidence, report, path);
-    await report.reading(path, () => readCheckpoints(files, path, stored));
+    await report.reading(path, () => readCheckpoints(files, path, stored, report));
     const lines = await LogLines.open(files, layout, named, tree);
     await report.reading(lines.directory, async () => {
       const checked = await stored.check((first) => lines.from(first));
@@ -39,10 +39,13 @@ async function readCheckpoints(
   files: FileOperations,
   path: string,
   stored: StoredCheckpoints,
+  report: VerifyReport,
 ): Promise<void> {
   const found = await ifExists(files.stat(path));
   if (found === undefined) return;
   const end = await endOfLog(files, path, found.size);
+  if (end < found.size)
+    report.note(path, "its last line is cut off: its checkpoint was not compared");
   let number = 0;
   const take = (line: Buffer): void =>
     stored.add(`line ${++number}`, () => readNote(line.toString("utf8")));

@@ -19,7 +19,7 @@ const MAX_A_FILE = 20;
 export class VerifyReport implements Findings {
   /** Faults in the files. */
   readonly problems: Finding[] = [];
-  /** Leftovers of a crash, not faults: the next start removes them. */
+  /** Leftovers of a crash, which the next start removes, and other facts that are not faults. */
   readonly notes: Finding[] = [];
   /** The logs that were checked against checkpoints. */
   readonly logs: CheckedLog[] = [];

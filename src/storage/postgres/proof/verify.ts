@@ -1,5 +1,5 @@
 /** Checks the logs of a database against signed checkpoints. */
-import { reportMissing, StoredCheckpoints, type ProofEvidence } from "../../../proof/evidence.ts";
+import { reportKept, StoredCheckpoints, type ProofEvidence } from "../../../proof/evidence.ts";
 import { LOGS, type NamedLog } from "../../../proof/log-name.ts";
 import { HASH_BYTES } from "../../../proof/merkle.ts";
 import type { StoredLog, TakeLogLine } from "../../../proof/stored-log.ts";
@@ -24,7 +24,7 @@ export async function verifyProofs(
   evidence: ProofEvidence,
   report: DatabaseReport,
 ): Promise<void> {
-  reportMissing(evidence, ids, report, "organizations");
+  reportKept(evidence, ids, report, "organizations");
   const transaction = await database.begin();
   try {
     await transaction.run(

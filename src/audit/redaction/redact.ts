@@ -8,7 +8,7 @@ import { REDACTED_FIELDS } from "../event-fields.ts";
 import { type Entry, Keywords, nextGroup, standsAt } from "./entries.ts";
 import { optionHint } from "./option-hint.ts";
 import { isLayered, withoutLayer } from "./layers.ts";
-import { Literals } from "./literals.ts";
+import { type LiteralFamily, literalFamilies, Literals } from "./literals.ts";
 import { type Letters, lettersOf, NameEndings } from "./names.ts";
 import { COMMAND_PROGRAMS } from "./command-rules.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
@@ -47,7 +47,7 @@ type Tried = { readonly match: Match; readonly behind: number } | number | undef
 /** Replaces secrets by `[redacted:<rule>]`. */
 export class Redactor {
   readonly #keywords: Keywords;
-  readonly #literals: readonly RedactionRule[];
+  readonly #literals: readonly LiteralFamily[];
   readonly #names: Letters;
   /** The steps of all calls of `mayApply`: keywords that were compared, and patterns that were tried. */
   steps = 0;
@@ -56,7 +56,7 @@ export class Redactor {
     rules: readonly RedactionRule[],
     programs: readonly ProgramRule[] = [...PROGRAM_RULES, ...COMMAND_PROGRAMS],
   ) {
-    this.#literals = rules.filter(({ literal }) => literal !== undefined);
+    this.#literals = literalFamilies(rules);
     this.#names = lettersOf(rules.find(({ isEnding }) => isEnding)?.keywords ?? []);
     const ofRules = rules.flatMap((rule) => rule.keywords.map((keyword) => ({ keyword, rule })));
     const ofPrograms = programs.flatMap((program) => {
@@ -69,7 +69,7 @@ export class Redactor {
   /** Whether a rule may apply to a text; false for most texts without secrets. Takes less than a millisecond. */
   mayApply(text: string): boolean {
     if (this.#literals.length * text.length > MOST_SEARCHED) return true;
-    for (const { literal = "" } of this.#literals) if (text.includes(literal)) return true;
+    for (const literal of this.#literals) if (text.includes(literal.text)) return true;
     const names = new NameEndings(this.#names, text);
     const atSigns = new AtSigns(text);
     const most = this.steps + MOST_STEPS;

@@ -1,7 +1,7 @@
 /** Three servers over one database: ids, order, streams and retention hold across all of them. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { DAY_MS } from "../../../src/core/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/core/clock.ts";
 import { LONG_READ_BYTES } from "../../../src/audit/long-reads.ts";
 import { readMarkedPosition, streamPosition } from "../../../src/audit/positions.ts";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
@@ -19,7 +19,7 @@ import {
   page,
 } from "../../audit/store-suite.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
-import { auditServer } from "./open-audit.ts";
+import { auditOver, auditServer } from "./open-audit.ts";
 
 const skip = withoutPostgres;
 
@@ -254,6 +254,36 @@ async function retryUntilSwept(database: Database): Promise<void> {
     if (left.length === 0) return;
   }
 }
+
+test("a page of an offset is whole while events arrive", { skip }, async (t) => {
+  const { servers, database } = await threeServers(t);
+  const [other] = servers;
+  const inHour = (hour: number) =>
+    append(
+      other,
+      Array.from({ length: 6 }, () =>
+        auditEventOf({ timestamp: new Date(NOON + hour * HOUR_MS).toISOString() }),
+      ),
+    );
+  const [older, newer] = [await inHour(-1), await inHour(0)];
+  const query: Database["query"] = async (text, ...more) => {
+    if (text.includes("AS before")) await inHour(0); // between the count of the page and its rows
+    return database.query(text, ...more);
+  };
+  const over = new Proxy(database, {
+    get: (target, name) => {
+      const value: unknown = name === "query" ? query : Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const store = auditOver(over);
+  t.after(() => store.close());
+  const { json, returned, total, next } = await store.page(ORGANIZATION, {}, 5, 3);
+  assert.deepEqual([returned, total, next !== undefined], [5, 12, true]);
+  const ids = (JSON.parse(`[${json.toString()}]`) as { id: string }[]).map(({ id }) => id);
+  const all = [...older, ...newer].toReversed().map(({ id }) => id);
+  assert.deepEqual(ids, all.slice(3, 8));
+});
 
 test(
   "trimming removes the oldest days of one organization, never the newest",

@@ -12,7 +12,7 @@ import { byOrganization } from "../searches.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, isCounted } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
-import { hoursAt } from "./totals.ts";
+import { ALL_HOURS, hoursAt, type Hours } from "./totals.ts";
 
 /** The most rows of one portion, and the most text that is read at once. */
 const PORTION_ROWS = 1_000;
@@ -69,16 +69,22 @@ export async function readRows(
   return rows;
 }
 
-/** Reads rows after an offset. Skips whole hours if the counters have the number of their matches. */
+/**
+ * Reads rows after an offset. Skips whole hours if the counters have the number of their matches. The counters also have
+ * events that were stored after the moment, so the hours may lack some of the rows: then no hours are skipped.
+ */
 async function readAt(selection: Selection, offset: number, limit: number): Promise<Row[]> {
   const { database, organization, filter, moment } = selection;
-  const everything = { oldest: -Infinity, newest: Infinity, before: 0 };
-  const { oldest, newest, before } = isCounted(filter)
-    ? await hoursAt(database, organization, filter, { offset, limit })
-    : everything;
-  const days = moment.days.filter((day) => day.newest >= oldest && day.oldest <= newest);
-  const window = { oldest, newest, days: days.map(({ day }) => day) };
-  return [...(await readWindow(selection, offset - before, limit, window))];
+  const readIn = ({ oldest, newest, before }: Hours): Promise<readonly Row[]> => {
+    const days = moment.days.filter((day) => day.newest >= oldest && day.oldest <= newest);
+    const window = { oldest, newest, days: days.map(({ day }) => day) };
+    return readWindow(selection, offset - before, limit, window);
+  };
+  if (isCounted(filter)) {
+    const rows = await readIn(await hoursAt(database, organization, filter, { offset, limit }));
+    if (rows.length >= Math.min(limit, moment.total - offset)) return [...rows];
+  }
+  return [...(await readIn(ALL_HOURS))];
 }
 
 function readWindow(

@@ -147,13 +147,23 @@ export function cut(
   return { whole: { from: first, to: end }, ends: ends.filter((one) => one.from !== one.to) };
 }
 
-/** The hours that have the rows of a list after an offset, and the number of matches before these hours. */
+/** A range of hours, and the number of matches of a list before it. */
+export interface Hours {
+  readonly oldest: number;
+  readonly newest: number;
+  readonly before: number;
+}
+
+/** The hours that leave out nothing. */
+export const ALL_HOURS: Hours = { oldest: -Infinity, newest: Infinity, before: 0 };
+
+/** The hours that have the rows of a list after an offset at present. */
 export async function hoursAt(
   database: Database,
   organization: string,
   filter: AuditFilter,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<{ readonly oldest: number; readonly newest: number; readonly before: number }> {
+): Promise<Hours> {
   const values = new Values(organization);
   const counted = countedText(
     filter,
@@ -175,6 +185,6 @@ export async function hoursAt(
     values.all,
   );
   const { first = null, last = null, before = 0 } = found ?? {};
-  if (first === null || last === null) return { oldest: -Infinity, newest: Infinity, before: 0 };
+  if (first === null || last === null) return ALL_HOURS;
   return { oldest: first * HOUR_MS, newest: (last + 1) * HOUR_MS - 1, before };
 }

@@ -62,7 +62,8 @@ export interface AuditExport {
   /**
    * JSON rows, newest first, each of which ends in a newline. A piece contains whole rows, or a
    * part of one long row. It is valid until the next piece is asked for: an export of a million rows would otherwise
-   * keep the garbage collector busy. Retention removes none of the rows before `close`.
+   * keep the garbage collector busy. Retention removes none of the rows before `close`; if some are missing, as after the
+   * server was stopped for long, reading them throws.
    */
   readonly rows: Pieces;
 }

@@ -40,13 +40,13 @@ export async function answerPage(
   if (characters !== undefined) {
     const cut = withinPage((lines) => shortened(lines, characters));
     const read: Buffer[] = [];
-    for await (const piece of piecesOf(selection, rows, limit, cut)) read.push(piece);
+    for await (const piece of piecesOf(selection, rows, cut)) read.push(piece);
     return { ...answer, json: Buffer.concat(read) };
   }
   const lines = rows.flatMap(({ line }) => line ?? []);
   const joined = withinPage((some) => Buffer.from(some.join(",")));
   if (lines.length === rows.length) return { ...answer, json: joined(lines) };
-  const pieces = piecesOf(selection, rows, rows.length, joined);
+  const pieces = piecesOf(selection, rows, joined);
   return { ...answer, json: closing(pieces, () => {}) };
 }
 
@@ -72,7 +72,10 @@ function shortened(lines: readonly string[], characters: number): Buffer {
   return Buffer.concat(parts.slice(1));
 }
 
-/** Answers an export; see `AuditStore.export`. Its rows are kept until it is closed. */
+/**
+ * Answers an export; see `AuditStore.export`. Its rows are kept until it is closed; if its lease was lost meanwhile, or
+ * rows are missing, reading them throws.
+ */
 export async function answerExport(
   database: Database,
   organization: string,
@@ -82,9 +85,11 @@ export async function answerExport(
 ): Promise<AuditExport> {
   const moment = await totalOf(database, organization, filter, searcher);
   if (moment === undefined) return { total: 0, rows: closing(nothing(), () => {}) };
-  const selection: Selection = { database, organization, filter, moment, searcher };
-  const end = await readers.keep(moment.days);
-  const pieces = piecesOf(selection, undefined, Infinity, withinExport);
+  const { lost, end } = await readers.keep(moment.days);
+  const gone = searcher?.gone ? AbortSignal.any([searcher.gone, lost]) : lost;
+  const reader = { ...searcher, gone };
+  const selection: Selection = { database, organization, filter, moment, searcher: reader };
+  const pieces = piecesOf(selection, undefined, withinExport);
   return { total: moment.total, rows: closing(pieces, end) };
 }
 

@@ -4,38 +4,55 @@
  * server that dies end within a minute.
  */
 import { randomUUID } from "node:crypto";
+import { Unavailable } from "../../../core/errors.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
 import type { Database } from "../database.ts";
 
-const EXPIRES_SECONDS = 60;
+const EXPIRES_AT = "now() + interval '60 seconds'";
 const RENEW_MS = 20_000;
 
-/** Ends the reading. */
-type Lease = () => void;
+/** The lease of one export. */
+export interface ReaderLease {
+  /** Fires when the lease has expired and was deleted: some of the rows may have been removed. */
+  readonly lost: AbortSignal;
+  readonly end: () => void;
+}
+
+/** The refusal of an answer that lacks events, since retention removed them while they were read. */
+export function removedMeanwhile(reason: string): Unavailable {
+  const message = "Some of the events were removed while they were read: try again";
+  return Object.assign(new Unavailable(message, 1), { cause: new Error(reason) });
+}
 
 /** The exports of this server. */
 export class Readers {
   readonly #database: Database;
-  readonly #open = new Set<Lease>();
+  readonly #renewMs: number;
+  readonly #open = new Set<() => void>();
 
-  constructor(database: Database) {
+  constructor(database: Database, renewMs = RENEW_MS) {
     this.#database = database;
+    this.#renewMs = renewMs;
   }
 
   /** Keeps the events of all days from the first given day on, until the lease is ended. */
-  async keep(days: readonly { readonly day: string }[]): Promise<Lease> {
+  async keep(days: readonly { readonly day: string }[]): Promise<ReaderLease> {
     const [firstDay = "infinity"] = days.map(({ day }) => day).sort();
     const id = randomUUID();
-    const write = (): Promise<number> =>
-      this.#database.run(
-        `INSERT INTO audit_readers (id, first_day, expires_at)
-         VALUES ($1, $2, now() + interval '${EXPIRES_SECONDS} seconds')
-         ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at`,
-        [id, firstDay],
-      );
-    await write();
+    const lost = new AbortController();
+    await this.#database.run(
+      `INSERT INTO audit_readers (id, first_day, expires_at) VALUES ($1, $2, ${EXPIRES_AT})`,
+      [id, firstDay],
+    );
+    // A deleted lease is not made anew: it would not bring the rows back that were removed without it.
+    const renew = async (): Promise<void> => {
+      const text = `UPDATE audit_readers SET expires_at = ${EXPIRES_AT} WHERE id = $1`;
+      const renewed = await this.#database.run(text, [id]);
+      if (renewed === 0) lost.abort(removedMeanwhile("The lease of an export had expired"));
+    };
     // A failed renewal is retried before the lease ends.
-    const renewing = setInterval(() => void write().catch(() => undefined), RENEW_MS).unref();
+    const retry = (): void => void renew().catch(() => undefined);
+    const renewing = setInterval(retry, this.#renewMs).unref();
     const end = (): void => {
       if (!this.#open.delete(end)) return;
       clearInterval(renewing);
@@ -44,7 +61,7 @@ export class Readers {
         .catch(() => undefined);
     };
     this.#open.add(end);
-    return end;
+    return { lost: lost.signal, end };
   }
 
   /** Ends every lease. */

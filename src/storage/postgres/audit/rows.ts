@@ -12,6 +12,7 @@ import { byOrganization } from "../searches.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, isCounted } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
+import { removedMeanwhile } from "./readers.ts";
 import { ALL_HOURS, hoursAt, type Hours } from "./totals.ts";
 
 /** The most rows of one portion, and the most text that is read at once. */
@@ -122,18 +123,20 @@ function readWindow(
  * be thousands of readers: between two pieces only a place stays in memory. So this is not an async generator, which
  * would keep its last piece. A long line has a turn until the next piece is asked for, or for a second.
  *
- * @param read the first rows; if absent, the first piece is read when it is asked for
+ * @param read the rows whose lines are wanted; if absent, all rows are read, the first ones when they are asked for
  * @param joined makes a piece of lines
+ * @throws Unavailable at the end if some of the rows were missing
  */
 export function piecesOf(
   selection: Selection,
   read: readonly Row[] | undefined,
-  limit: number,
   joined: (lines: readonly string[]) => Buffer,
 ): AsyncIterable<Buffer> {
   let first = read;
   let place: number | ListPlace = 0;
-  let left = limit;
+  const expected = read?.length ?? selection.moment.total;
+  let left = read?.length ?? Infinity;
+  let sent = 0;
   // The rows of an answer that is being sent are read when its organization's turn has come.
   const asker = byOrganization(selection.organization, selection.searcher);
   const readOn = () =>
@@ -148,9 +151,13 @@ export function piecesOf(
     first = undefined;
     const count = countRead(rows, left) || 1;
     const last = rows[count - 1];
-    if (last === undefined) return { done: true, value: undefined };
+    if (last === undefined) {
+      if (sent < expected) throw removedMeanwhile(`${sent} of ${expected} events were there`);
+      return { done: true, value: undefined };
+    }
     place = { row: last.row, timestamp: last.timestamp };
     left -= count;
+    sent += count;
     const lines = rows.slice(0, count).flatMap(({ line }) => line ?? []);
     if (lines.length > 0) return { value: joined(lines) };
     endTurn = withinASecond(await longLines.wait(party, gone));
@@ -179,6 +186,6 @@ async function readLine(
     [organization, day, row],
     searcher,
   );
-  if (found === undefined) throw new Error("An event was removed while it was read");
+  if (found === undefined) throw removedMeanwhile(`Row ${row} of ${day} was not there any more`);
   return found.line;
 }

@@ -199,8 +199,8 @@ function requireText(text: string): void {
   }
 }
 
-/** The public key with its type byte in front. */
-function typedKey(key: KeyObject): Buffer {
+/** The public key with its type byte in front, of which its ids are hashes. */
+export function typedKey(key: KeyObject): Buffer {
   const { x = "" } = key.export({ format: "jwk" });
   return Buffer.concat([Buffer.of(ED25519), Buffer.from(x, "base64url")]);
 }

@@ -45,13 +45,34 @@ export async function endsOf(
   return ends ?? { last: 0, removed: 0 };
 }
 
-/** The logs that differ from their trees. */
-export async function dueLogs(statements: Statements): Promise<readonly NamedLog[]> {
+/** The keys by which a log may be due although it has not changed, each with its type byte in front. */
+export interface DueKeys {
+  readonly present: Buffer;
+  /** If given, only a log whose last checkpoint is signed by one of these is due for the present key. */
+  readonly earlier?: readonly Buffer[];
+}
+
+/** Whether `note` has a signature of a key under the name of its log: the base64 text begins with the key's id. */
+const isSignedBy = (key: string): string =>
+  `strpos(note, E'\\n— ' || split_part(note, E'\\n', 1) || ' ' || left(encode(substring(sha256(
+     convert_to(split_part(note, E'\\n', 1) || E'\\n', 'UTF8') || ${key}) FOR 4), 'base64'), 5)) > 0`;
+
+/** The logs that differ from their trees, or whose last checkpoint lacks the signature of the present key. */
+export async function dueLogs(
+  statements: Statements,
+  { present, earlier }: DueKeys,
+): Promise<readonly NamedLog[]> {
   return statements.query<NamedLog>(
     `SELECT e.organization_id AS organization, e.log FROM (${ENDS}) AS e
        LEFT JOIN log_trees t ON t.organization_id = e.organization_id AND t.log = e.log
       WHERE t.contradiction IS NULL
-        AND (e.last <> coalesce(t.last_row, 0) OR e.last > 0 AND e.removed > coalesce(t.removed_row, 0))`,
+        AND (e.last <> coalesce(t.last_row, 0) OR e.last > 0 AND e.removed > coalesce(t.removed_row, 0)
+          OR ($2::bytea[] IS NULL OR cardinality($2) > 0) AND EXISTS (
+            SELECT FROM (SELECT note FROM log_checkpoints c WHERE c.organization_id = t.organization_id
+                            AND c.log = t.log ORDER BY number DESC LIMIT 1) AS newest
+             WHERE NOT ${isSignedBy("$1::bytea")}
+               AND ($2 IS NULL OR EXISTS (SELECT FROM unnest($2) AS k WHERE ${isSignedBy("k")}))))`,
+    [present, earlier],
   );
 }
 

@@ -4,7 +4,7 @@ import { describeError, type Log } from "../../../core/log.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../../core/timers.ts";
 import type { SigningFigures } from "../../../engine.ts";
 import { originOf, type NamedLog } from "../../../proof/log-name.ts";
-import { signerOf, type Signer } from "../../../proof/note.ts";
+import { signerOf, typedKey, type Signer } from "../../../proof/note.ts";
 import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
 import { contradictionEntry } from "../../../signed-logs/contradiction-entry.ts";
 import { writeCopies } from "../../../signed-logs/kept-copies.ts";
@@ -46,6 +46,8 @@ export class LogSigner {
   readonly #timer: NodeJS.Timeout;
   #round: Promise<unknown> = Promise.resolve();
   #failure: unknown;
+  /** Whether the next round is the first one. */
+  #isFirst = true;
   #isEnding = false;
   readonly #openTree: OpenTree = (named, rows) =>
     SignedTree.open(rows, this.signerOf(named), this.#parts.keys.earlier);
@@ -101,7 +103,7 @@ export class LogSigner {
     };
   }
 
-  /** Signs every log that has changed, unless another server has done so in this interval; never rejects. */
+  /** Signs every log that is due, unless another server has done so in this interval; never rejects. */
   async round(): Promise<void> {
     const { database, now, log, seconds } = this.#parts;
     this.#failure = undefined;
@@ -113,7 +115,7 @@ export class LogSigner {
         async (extend) => {
           const startedAt = now();
           let extendedAt = systemStopwatch();
-          for (const due of await dueLogs(database)) {
+          for (const due of await this.#due()) {
             await this.sign(due, async () => {
               if (this.#isEnding) return false;
               if (systemStopwatch() - extendedAt < EXTEND_AFTER_MS) return true;
@@ -124,7 +126,10 @@ export class LogSigner {
             if (this.#isEnding) break;
           }
           const isComplete = !this.#isEnding && this.#failure === undefined;
-          if (isComplete) await writeValue(database, SIGNED_UP_TO, String(startedAt));
+          if (isComplete) {
+            await writeValue(database, SIGNED_UP_TO, String(startedAt));
+            this.#isFirst = false;
+          }
           await extend(Math.max(0, seconds * SECOND_MS - EARLY_MS));
         },
       );
@@ -190,10 +195,11 @@ export class LogSigner {
     clearInterval(this.#timer);
     this.#isEnding = true;
     await this.#round;
-    const { database, log } = this.#parts;
+    const { log } = this.#parts;
     const until = systemStopwatch() + STOP_MS;
+    this.#isFirst = false; // a server that leaves with the old key does not sign every log with it
     try {
-      for (const due of await dueLogs(database)) {
+      for (const due of await this.#due()) {
         if (systemStopwatch() > until) break;
         await this.sign(due, async () => systemStopwatch() < until);
       }
@@ -208,6 +214,16 @@ export class LogSigner {
   async keep(named: NamedLog, note: string): Promise<void> {
     const { database } = this.#parts;
     await database.transaction((transaction) => keepNote(transaction, named, this.#openTree, note));
+  }
+
+  /**
+   * The logs to sign. After a change of the key these are first all logs, then those that a server with an earlier key has
+   * signed meanwhile. Two servers that do not know each other's key would otherwise sign every log in turn for ever.
+   */
+  #due(): Promise<readonly NamedLog[]> {
+    const { database, keys } = this.#parts;
+    const earlier = this.#isFirst ? {} : { earlier: keys.earlier.map(typedKey) };
+    return dueLogs(database, { present: typedKey(keys.key), ...earlier });
   }
 
   async #signRequested(named: NamedLog): Promise<void> {

@@ -13,6 +13,8 @@ const DEADLOCK = "40P01";
 /** The statement took longer than its time limit, or was canceled by its client. */
 export const CANCELED = "57014";
 const DISK_FULL = "53100";
+/** A lock was not free within the `lock_timeout` of the statement, the database or its user. */
+export const LOCK_TIMEOUT = "55P03";
 
 /** The whole class of a code. */
 const CONNECTION = /^08|^57P0[1-5]$|^53[03]00$|^28/;
@@ -24,6 +26,7 @@ export const NO_CONNECTION = "53300";
 /** The words for the caller, by code. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   [CANCELED, "The database took too long to answer: try again"],
+  [LOCK_TIMEOUT, "Another change held what this request needs for too long: try again"],
   [READ_ONLY, "The database is read-only at present, as a standby is: try again"],
   [NO_CONNECTION, "The database has no free connection at present: try again"],
 ]);

@@ -60,6 +60,18 @@ test("a defect is passed on unchanged, and its connection stays open", { skip },
   assert.deepEqual(await pid(), before);
 });
 
+test("a lock that is not free in time is a transient failure", { skip }, async (t) => {
+  const database = await open(t, 2);
+  const holder = await database.begin();
+  await holder.run("CREATE TABLE t (k integer); COMMIT; BEGIN; LOCK TABLE t");
+  const waiting = database.transaction(async (transaction) => {
+    await transaction.run("SET LOCAL lock_timeout = '1ms'");
+    await transaction.query("SELECT FROM t");
+  });
+  await assert.rejects(waiting, Unavailable);
+  await holder.rollback();
+});
+
 test("a connection that the database closed is replaced", { skip }, async (t) => {
   const database = await open(t, 1);
   const killed = database.query("SELECT pg_terminate_backend(pg_backend_pid())");

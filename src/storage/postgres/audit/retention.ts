@@ -6,7 +6,7 @@
 import type { AuditAllowance, AuditRemoval } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
 import type { Database, Statements } from "../database.ts";
-import { codeOf } from "../faults.ts";
+import { codeOf, LOCK_TIMEOUT } from "../faults.ts";
 import { withLease } from "../leases.ts";
 import type { Removing } from "../proof/removing.ts";
 import { dropPartition, tableOf } from "./partitions.ts";
@@ -24,7 +24,6 @@ const COUNTERS = [
   "audit_hours",
   "audit_values",
 ];
-const LOCK_TIMEOUT = "55P03";
 
 /** An organization's events of one arrival day. */
 interface Day {

@@ -22,6 +22,16 @@ const ATTEMPTS = 3;
 /** After this time the database ends an idle transaction, which frees its locks. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
+/** The settings of a connection, whatever those of the database and its user are. */
+const SETTINGS: readonly string[] = [
+  "jit=off", // the compilation of a search over many partitions takes longer than the search
+  // Statements mean something else, or have other answers, under other values of these.
+  "array_nulls=on",
+  "datestyle=ISO",
+  "gin_fuzzy_search_limit=0",
+  "standard_conforming_strings=on",
+];
+
 /** The time for which requests fail at once after a failed connection, instead of queueing for the next attempt. */
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
@@ -84,8 +94,7 @@ export class LimitedPool {
       statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      // JIT compilation of a search over many partitions takes longer than the search.
-      options: `-c jit=off${isReadOnly ? " -c default_transaction_read_only=on" : ""}`,
+      options: optionsOf(isReadOnly ? [...SETTINGS, "default_transaction_read_only=on"] : SETTINGS),
       keepAlive: true,
       types: { getTypeParser: parserOf(driver) },
       ...(!isReadOnly && {
@@ -183,6 +192,10 @@ export class LimitedPool {
     this.#backoffMs = Math.min(this.#backoffMs * 2 || FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
     this.#blockedUntil = systemStopwatch() + this.#backoffMs;
   }
+}
+
+function optionsOf(settings: readonly string[]): string {
+  return settings.map((setting) => `-c ${setting}`).join(" ");
 }
 
 function readOnly(): Error {

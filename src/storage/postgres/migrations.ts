@@ -75,10 +75,13 @@ async function migrations(): Promise<readonly Migration[]> {
 /** The number of the last migration; `undefined` in an empty database. */
 async function appliedTo(database: Database): Promise<number | undefined> {
   const [found] = await database.query<{ ours: boolean; tables: number }>(
-    `SELECT to_regclass('schema_migrations') IS NOT NULL AS ours,
+    `WITH known AS (SELECT EXISTS (SELECT FROM pg_attribute WHERE attname = 'number'
+                             AND attrelid = to_regclass('schema_migrations')) AS ours)
+     SELECT ours,
             (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
               WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')
-                AND c.relname NOT IN ('leases', 'schema_migrations')) AS tables`,
+                AND c.relname NOT IN ('leases', CASE WHEN ours THEN 'schema_migrations' ELSE '' END)) AS tables
+       FROM known`,
   );
   if (!found?.ours) {
     if (!found?.tables) return undefined;

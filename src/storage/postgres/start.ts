@@ -7,6 +7,8 @@ import { codeOf, NO_CONNECTION, READ_ONLY } from "./faults.ts";
 import { migrate, requireCurrentTables } from "./migrations.ts";
 
 const LEAST_VERSION = 14;
+const FOREIGN =
+  "the database holds objects of another program: give Signalbox a database of its own";
 
 /**
  * Connects, checks the database, and brings its tables up to date.
@@ -32,13 +34,18 @@ export async function openDatabase(
 }
 
 async function check(database: Database): Promise<void> {
-  const [found] = await database.query<{ version: number; shown: string }>(
+  const [found] = await database.query<{ version: number; shown: string; encoding: string }>(
     `SELECT current_setting('server_version_num')::integer AS version,
-            current_setting('server_version') AS shown`,
+            current_setting('server_version') AS shown, current_setting('server_encoding') AS encoding`,
   );
   if (found && found.version < LEAST_VERSION * 10_000) {
     throw new Error(
       `DATABASE_URL: the database is PostgreSQL ${found.shown}, expected ${LEAST_VERSION} or later`,
+    );
+  }
+  if (found && found.encoding !== "UTF8") {
+    throw new Error(
+      `DATABASE_URL: the encoding of the database is ${found.encoding}, expected UTF8: create another one with ENCODING 'UTF8' TEMPLATE template0`,
     );
   }
 }
@@ -48,6 +55,9 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["28P01", "the database refused the user name or the password: correct them"],
   ["28000", "the database refused this user or this connection: check its pg_hba.conf"],
   ["3D000", "there is no such database: create it first"],
+  ["3F000", "the search_path has no schema that exists: create one of its schemas, or correct it"],
+  ["42P07", FOREIGN],
+  ["42710", FOREIGN],
   ["42501", "the user may not create tables: make it the owner of the database"],
   [NO_CONNECTION, "the database has no free connection: raise max_connections, or end others"],
   ["57P03", "the database is starting or stopping: try again when it is up"],

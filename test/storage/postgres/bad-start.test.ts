@@ -65,6 +65,40 @@ const CASES: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
     /^DATABASE_URL: the database holds tables of another program: give Signalbox a database of its own$/,
   ],
   [
+    "a database with a schema_migrations of another program",
+    () => changed("CREATE TABLE schema_migrations (version varchar PRIMARY KEY)", "empty"),
+    /^DATABASE_URL: the database holds tables of another program: give Signalbox a database of its own$/,
+  ],
+  [
+    "a database with a view of another program",
+    () => changed("CREATE VIEW users AS SELECT 1 AS id", "empty"),
+    /^DATABASE_URL: the database holds objects of another program: give .* of its own \(42P07\)$/,
+  ],
+  [
+    "a search_path to a schema that does not exist",
+    async () => {
+      const url = await createDatabase("empty");
+      const name = new URL(url).pathname.slice(1);
+      await (await sharedCluster()).sql(`ALTER DATABASE ${name} SET search_path = missing`);
+      return url;
+    },
+    /^DATABASE_URL: the search_path has no schema that exists: create one of .* it \(3F000\)$/,
+  ],
+  ...["SQL_ASCII", "LATIN1"].map((encoding): (typeof CASES)[number] => [
+    `a database in ${encoding}`,
+    async () => {
+      const cluster = await sharedCluster();
+      const name = `in_${encoding}`.toLowerCase();
+      await cluster.sql(
+        `CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`,
+      );
+      return cluster.url(name);
+    },
+    new RegExp(
+      `^DATABASE_URL: the encoding of the database is ${encoding}, expected UTF8: create another one with ENCODING 'UTF8' TEMPLATE template0$`,
+    ),
+  ]),
+  [
     "a database of a newer version",
     () => changed("INSERT INTO schema_migrations (number, file) VALUES (9999, 'x.sql')"),
     /^DATABASE_URL: the database is of a newer Signalbox \(migration 9999, this version knows \d+\): start that version or a later one$/,

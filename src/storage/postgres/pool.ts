@@ -86,7 +86,7 @@ export class LimitedPool {
     this.#max = max;
     this.#maxWaiting = maxWaiting;
     this.#pool = new driver.Pool({
-      connectionString: url,
+      ...addressOf(url, isReadOnly ? [...SETTINGS, "default_transaction_read_only=on"] : SETTINGS),
       max,
       application_name: "signalbox",
       connectionTimeoutMillis: WAIT_MS,
@@ -94,7 +94,6 @@ export class LimitedPool {
       statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      options: optionsOf(isReadOnly ? [...SETTINGS, "default_transaction_read_only=on"] : SETTINGS),
       keepAlive: true,
       types: { getTypeParser: parserOf(driver) },
       ...(!isReadOnly && {
@@ -194,8 +193,15 @@ export class LimitedPool {
   }
 }
 
-function optionsOf(settings: readonly string[]): string {
-  return settings.map((setting) => `-c ${setting}`).join(" ");
+/** The address without its `options`, which would replace these settings, and the options of both. */
+function addressOf(
+  url: string,
+  settings: readonly string[],
+): { readonly connectionString: string; readonly options: string } {
+  const [, given = ""] = /[?&](options=[^&#]*)/.exec(url) ?? [];
+  const own = new URLSearchParams(given).get("options") ?? "";
+  const options = [own, ...settings.map((setting) => `-c ${setting}`)].join(" ");
+  return { connectionString: url.replace(given, ""), options };
 }
 
 function readOnly(): Error {

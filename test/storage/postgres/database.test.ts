@@ -20,6 +20,30 @@ test("bigint is read as a number", { skip }, async (t) => {
   ]);
 });
 
+test(
+  "options in the URL are kept, and do not replace those of the service",
+  { skip },
+  async (t) => {
+    const url = await createDatabase("empty");
+    for (const query of [
+      "?options=-c%20search_path%3Dpg_catalog+-c+jit%3Don",
+      "?sslmode=disable&options=-c%20search_path%3Dpg_catalog&keepalives=1",
+    ]) {
+      const database = await openDatabase(`${url}${query}`, 1);
+      t.after(() => database.close());
+      const names = ["search_path", "jit", "datestyle"];
+      const settings = await database.query<{ value: string }>(
+        "SELECT current_setting(name) AS value FROM unnest($1::text[]) AS name",
+        [names],
+      );
+      assert.deepEqual(
+        settings.map(({ value }) => value),
+        ["pg_catalog", "off", "ISO, MDY"],
+      );
+    }
+  },
+);
+
 test("a transaction commits everything or nothing", { skip }, async (t) => {
   const database = await open(t);
   await database.run("CREATE TABLE t (n integer)");

@@ -146,7 +146,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
     ...input(
       "here-document",
       HERE_DOCUMENTS,
-      String.raw`(?<!<)(?=${HERE_DOCUMENT}[^\n]{0,400}\n)(?:(?<=(?:(?:kinit|cryptsetup|passwd)\s|(?:--(?:password|token|secret|key)-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200})${NO_SHELL_BEFORE}${HERE_DOCUMENT}|(?<=cat\s)${HERE_DOCUMENT}\|${NO_SHELL_BEHIND}[^\n|;&]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
+      String.raw`(?<!<)(?=${HERE_DOCUMENT}[^\n]{0,400}\n)(?:(?<=(?:(?:kinit|cryptsetup|passwd)[ \t]|(?:--(?:password|token|secret|key)-stdin|--with-token)(?![\w-]))[^\n;|&<]{0,200})${NO_SHELL_BEFORE}${HERE_DOCUMENT}|(?<=cat\s)${HERE_DOCUMENT}\|${NO_SHELL_BEHIND}[^\n|;&]{0,200}?${READS})[^\n;|&]{0,80}\n\s{0,4}`,
       [
         "kinit ada <<EOF\nhunter2\nEOF",
         "docker login -u ada --password-stdin <<'EOF'\nhunter2\nEOF",
@@ -156,6 +156,7 @@ export const INPUT_RULES: readonly RedactionRule[] = [
       [
         "cat <<EOF\nhunter2\nEOF",
         "cat <<EOF | tee x\nhello\nEOF",
+        "cat /etc/passwd\nssh h <<EOF\nreboot now\nEOF",
         "docker login --password-stdin <<EOF\n$PASS\nEOF",
         "prettier --stdin <<EOF\nhello\nEOF",
       ],

@@ -1,7 +1,6 @@
 /** Turns reported events into events that can be stored: checked, without secrets, complete. */
 import type { Awaitable } from "../core/caller.ts";
 import type { Work } from "../core/work.ts";
-import { Yielder } from "../core/yielder.ts";
 import { REDACTED_FIELDS } from "./event-fields.ts";
 import {
   checkEvent,
@@ -37,13 +36,21 @@ const SEARCHED_LENGTH = 8192;
 const SHORT_LENGTH = 512;
 const NO_IDS: ReadonlySet<string> = new Set();
 
-/** Drafts a single event: synchronously, unless one of its texts is long. */
-export function draftOne(event: unknown, context: DraftContext): Awaitable<Drafted> {
+/**
+ * Drafts a single event: synchronously, unless one of its texts is long.
+ *
+ * @param inTurns runs the work on a long text
+ */
+export function draftOne(
+  event: unknown,
+  context: DraftContext,
+  inTurns: (work: Work<Drafted>) => Awaitable<Drafted>,
+): Awaitable<Drafted> {
   const checked = checkEvent(event, "", context);
   if (isClean(checked, context) || redactShort(checked, context)) {
     return draftedOne(event, checked, context);
   }
-  return new Yielder().run(draftLong(event, checked, context));
+  return inTurns(draftLong(event, checked, context));
 }
 
 /** Drafts the events of a batch in small parts: nothing is stored before the last one is checked. */

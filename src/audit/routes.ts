@@ -1,4 +1,3 @@
-import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -7,7 +6,7 @@ import { string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import { COSTLY_WORK, type TurnLimits, type Turns } from "../core/turns.ts";
 import { isObject } from "../core/validate.ts";
-import { Yielder } from "../core/yielder.ts";
+import type { Work } from "../core/work.ts";
 import { json, jsonAround, later, type Reply, type Settle } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
 import { draftBatch, draftOne, type Drafted } from "./drafting.ts";
@@ -175,25 +174,22 @@ export const auditRoutes = [
       const take = (redactor: Redactor | undefined): Promise<Reply> => {
         const { count } = redaction;
         const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
-        const draft = (): Awaitable<Drafted> => {
-          if (!isBatch) return draftOne(events[0], context);
-          const work = draftBatch(events, context);
-          return isLarge ? new Yielder().run(work) : batches.runInParts(client, work);
-        };
-        const drafting = draft();
-        return later((settle) => {
-          const store = ({ drafts, named }: Drafted): void => {
+        const turns = isLarge ? largeBatches : batches;
+        const inTurns = (work: Work<Drafted>) => turns.runInParts(client, work);
+        const drafting = isBatch
+          ? inTurns(draftBatch(events, context))
+          : draftOne(events[0], context, inTurns);
+        const store = ({ drafts, named }: Drafted): Promise<Reply> =>
+          later((settle) => {
             const done = answering(settle, isBatch, drafts.length);
             audit.append(organization, drafts, done, named, quotas.auditBytes(surface), client);
-          };
-          if (drafting instanceof Promise) drafting.then(store, settle);
-          else store(drafting);
-        });
+          });
+        if (!(drafting instanceof Promise)) return store(drafting);
+        return drafting.then((drafted) =>
+          isLarge ? largeBatches.run(client, () => store(drafted)) : store(drafted),
+        );
       };
       const redactor = redaction.redactorFor(organization);
-      if (isLarge) {
-        return largeBatches.run(client, async () => take(await redactor));
-      }
       return redactor instanceof Promise ? redactor.then(take) : take(redactor);
     },
   }),

@@ -5,8 +5,8 @@ import { Unavailable } from "./errors.ts";
 import { FairLine } from "./fair-line.ts";
 import { FairShare, type Holding, type Party } from "./fair-share.ts";
 import { clearInterval, setInterval } from "./timers.ts";
-import { finishInTime, type Work } from "./work.ts";
-import { Yielder } from "./yielder.ts";
+import type { Work } from "./work.ts";
+import { inFreeSlice, Yielder } from "./yielder.ts";
 
 /** The most tasks that run at a time, in total and for one user, and the most that wait. */
 export interface TurnLimits {
@@ -199,14 +199,13 @@ export class Turns {
   }
 
   /**
-   * Runs work that yields after every small part: its first slice at once, and the rest in turns of some slices each. So
-   * short work does not wait for long work, and long work of many users takes turns.
+   * Runs work that yields after every small part: its first slice at once if there is time, and the rest in turns of some
+   * slices each. So short work does not wait for long work, and long work of many users takes turns.
    *
    * @throws Unavailable when the line is full
    */
   runInParts<T extends object>(asker: Asker, work: Work<T>): Awaitable<T> {
-    const first = new Yielder();
-    return finishInTime(work, () => first.isDue) ?? this.#goOn(asker, work);
+    return inFreeSlice(work) ?? this.#goOn(asker, work);
   }
 
   async #goOn<T extends object>(asker: Asker, work: Work<T>): Promise<T> {

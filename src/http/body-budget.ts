@@ -122,15 +122,18 @@ export class BodyBudget {
   /**
    * Whether a body has room among all, and among those of its prefix, organization and user. A user may have one larger one.
    *
-   * @param full the groups in which a body waits for room: a smaller one does not pass it, which could then wait for ever
+   * @param full the groups in which a body waits for room: a smaller one passes it only if its user has none in work, as it
+   *   could otherwise wait for ever
    */
   #hasRoom({ party, counted }: Waiting, full: Set<string>): boolean {
+    const mayPass = this.#waiting.heldBy(party) === 0;
     return WORK_PARTS.every((part, depth) => {
       const group = party.slice(0, depth);
       const name = group.join("\n");
       const held = this.#waiting.heldBy(group);
-      if (held > 0 && held + counted > this.#workLimit * part) full.add(name);
-      return !full.has(name);
+      const fits = held === 0 || held + counted <= this.#workLimit * part;
+      if (!fits) full.add(name);
+      return fits && (mayPass || !full.has(name));
     });
   }
 }

@@ -56,20 +56,43 @@ test("few large batches are stored at a time, and other reports do not wait for 
 /** A batch that is not drafted in one slice of the work. */
 const LONG_BATCH = { events: [{ command: "TOKEN=a; ".repeat(10_000) }] };
 
-test("long batches take turns to be drafted, and other reports do not wait for them", async (t) => {
+for (const [what, report] of [
+  ["batches", LONG_BATCH],
+  ["events", LONG_BATCH.events[0]],
+] as const) {
+  test(`long ${what} take turns to be drafted, and other reports do not wait for them`, async (t) => {
+    const app = await serveAudit(t);
+    const users = ["a", "b"]; // as many as an organization may have
+    const ends = await Promise.all(
+      users.map((user) => app.batches.wait(["public", "default", user])),
+    );
+    let isAnswered = false;
+    const long = send(app, report).finally(() => (isAnswered = true));
+    await until(() => app.requests.length === 1);
+    assert.equal((await send(app, { command: "ls" })).status, 202);
+    assert.equal((await send(app, batchOf(2))).status, 202);
+    assert.equal(isAnswered, false);
+    for (const end of ends) end();
+    assert.equal((await long).status, 202);
+  });
+}
+
+test("a long event whose client has left takes no more turns, and is not stored", async (t) => {
   const app = await serveAudit(t);
-  const users = ["a", "b"]; // as many as an organization may have
   const ends = await Promise.all(
-    users.map((user) => app.batches.wait(["public", "default", user])),
+    ["a", "b"].map((user) => app.batches.wait(["public", "default", user])),
   );
-  let isAnswered = false;
-  const batch = send(app, LONG_BATCH).finally(() => (isAnswered = true));
+  const connection = app.open();
+  connection.post("/api/public/audit", JSON.stringify(LONG_BATCH.events[0]));
   await until(() => app.requests.length === 1);
-  assert.equal((await send(app, { command: "ls" })).status, 202);
-  assert.equal((await send(app, batchOf(2))).status, 202);
-  assert.equal(isAnswered, false);
+  connection.socket.destroy();
+  await until(() => app.requests[0]?.socket.destroyed === true);
   for (const end of ends) end();
-  assert.equal((await batch).status, 202);
+  assert.equal((await send(app, LONG_BATCH)).status, 202); // its turn comes after that of the other
+  const { total } = (await (await fetch(`${app.url}/api/public/audit`)).json()) as {
+    total: number;
+  };
+  assert.equal(total, 1);
 });
 
 test("one address leaves turns of batches to the other addresses", async (t) => {

@@ -11,6 +11,7 @@ import {
   type TurnLimits,
 } from "../../src/core/turns.ts";
 import { SENT_AT_ONCE, turnsOfAnswers } from "../../src/shared-limits.ts";
+import type { Work } from "../../src/core/work.ts";
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
 
@@ -261,4 +262,22 @@ test("the large answers of one organization leave turns to the others", async ()
   await turnsOfTheLoop(4 * SENT_AT_ONCE);
   assert.equal(begun.length, SENT_AT_ONCE / 2 + 1);
   assert.ok(begun.includes("v1 u address"));
+});
+
+test("slices without a turn take a millisecond together in one turn of the event loop", async () => {
+  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: Infinity });
+  void turns.wait(["holds the only turn"]);
+  let parts = 0;
+  function* work(): Work<object> {
+    const end = performance.now() + 2;
+    while (performance.now() < end);
+    parts++;
+    yield;
+    return {};
+  }
+  for (let i = 0; i < 10; i++) void turns.runInParts({ party: [`${i}`] }, work());
+  assert.equal(parts, 1);
+  await turn();
+  void turns.runInParts({ party: ["later"] }, work());
+  assert.equal(parts, 2);
 });

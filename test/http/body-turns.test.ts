@@ -211,14 +211,14 @@ test("the largest body leaves room to others of its organization", async () => {
   const begun: string[] = [];
   for (const [sender, mib] of [
     ["v1 evil a", 10],
-    ["v1 evil b", 1],
-    ["v1 evil a", 10],
+    ["v1 evil b", 10], // waits, but not those without a body in work
+    ["v1 evil c", 1],
     ["v1 acme a", 1],
   ] as const) {
     budget.work({ party: sender.split(" ") }, mib << 20, () => begun.push(`${sender} ${mib}`));
     await turn();
   }
-  assert.deepEqual(begun, ["v1 evil a 10", "v1 evil b 1", "v1 acme a 1"]);
+  assert.deepEqual(begun, ["v1 evil a 10", "v1 evil c 1", "v1 acme a 1"]);
 });
 
 test("the blocks of large bodies are lent and returned, and the memory of a flood is freed", () => {

@@ -105,7 +105,7 @@ const said = [
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${work[0]} MiB: ${work[1]} under one prefix, ${work[2]} of one organization, ${work[3]} of one user, or one body |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${inGroups(shared.LARGE_BATCHES)}; ${shared.LARGE_BATCHES.waiting}, shared |`,
-  `| other batches that take more than half a millisecond to prepare, at a time; that wait | ${inGroups(shared.BATCHES)}; ${grouped(shared.BATCHES.waiting)}, shared |`,
+  `| other batches, and events, that take more than half a millisecond to prepare, at a time; that wait | ${inGroups(shared.BATCHES)}; ${grouped(shared.BATCHES.waiting)}, shared |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
   `above ${longJson.LONG_JSON_BYTES / KIB} KiB, counted in the same way, different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
   `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_NODE_DEPTH} |`,

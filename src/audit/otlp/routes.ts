@@ -1,7 +1,6 @@
 import { BadInput, TooLarge } from "../../core/errors.ts";
 import type { Work } from "../../core/work.ts";
 import { isObject } from "../../core/validate.ts";
-import { Yielder } from "../../core/yielder.ts";
 import { later, reply, type Reply } from "../../http/reply.ts";
 import { route, type CustomBody } from "../../http/route.ts";
 import { draftBatch, type DraftContext, type Drafted } from "../drafting.ts";
@@ -67,28 +66,30 @@ export const otlpRoutes = [
     holdsBody: true,
     replies: { 200: otlpLogsResult },
     refuses: [400, 413, 500],
-    handle({ organization, actor, surface, body, client }, needs: IngestNeeds) {
+    async handle(
+      { organization, actor, surface, body, client },
+      needs: IngestNeeds,
+    ): Promise<Reply> {
       const { audit, now, ids, maxBatchEvents, quotas, largeBatches, batches, redaction } = needs;
       const { records, parts } = sizeOf(body);
       const isLarge = parts > LARGE_BATCH_EVENTS;
       if (records > maxBatchEvents) {
         throw new TooLarge(`resourceLogs: expected at most ${maxBatchEvents} records in one body`);
       }
-      const take = async (): Promise<Reply> => {
-        const redactor = await redaction.redactorFor(organization);
-        const { count } = redaction;
-        const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
-        const work = draftRecords(body, context);
-        const drafting = isLarge ? new Yielder().run(work) : batches.runInParts(client, work);
-        const { drafted, rejected } = await drafting;
-        const { drafts, named } = drafted;
-        if (drafts.length === 0) return answer(rejected);
-        return later((settle) => {
+      const redactor = await redaction.redactorFor(organization);
+      const { count } = redaction;
+      const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
+      const work = draftRecords(body, context);
+      const turns = isLarge ? largeBatches : batches;
+      const { drafted, rejected } = await turns.runInParts(client, work);
+      const { drafts, named } = drafted;
+      if (drafts.length === 0) return answer(rejected);
+      const store = () =>
+        later((settle) => {
           const done = (error: unknown) => settle(error, answer(rejected));
           audit.append(organization, drafts, done, named, quotas.auditBytes(surface), client);
         });
-      };
-      return isLarge ? largeBatches.run(client, take) : take();
+      return isLarge ? largeBatches.run(client, store) : store();
     },
   }),
 ];

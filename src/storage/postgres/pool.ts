@@ -193,15 +193,18 @@ export class LimitedPool {
   }
 }
 
+const GIVEN_OPTIONS = /(?<=[?&])options=[^&#]*/g;
+
 /** The address without its `options`, which would replace these settings, and the options of both. */
 function addressOf(
   url: string,
   settings: readonly string[],
 ): { readonly connectionString: string; readonly options: string } {
-  const [, given = ""] = /[?&](options=[^&#]*)/.exec(url) ?? [];
-  const own = new URLSearchParams(given).get("options") ?? "";
+  const end = url.includes("?") ? url.indexOf("?") : url.length;
+  const query = url.slice(end);
+  const own = new URLSearchParams(query.match(GIVEN_OPTIONS)?.at(-1)).get("options") ?? "";
   const options = [own, ...settings.map((setting) => `-c ${setting}`)].join(" ");
-  return { connectionString: url.replace(given, ""), options };
+  return { connectionString: url.slice(0, end) + query.replaceAll(GIVEN_OPTIONS, ""), options };
 }
 
 function readOnly(): Error {

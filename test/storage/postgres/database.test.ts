@@ -27,6 +27,7 @@ test(
     const url = await createDatabase("empty");
     for (const query of [
       "?options=-c%20search_path%3Dpg_catalog+-c+jit%3Don",
+      "?options=-c%20jit%3Don&options=-c%20search_path%3Dpg_catalog",
       "?sslmode=disable&options=-c%20search_path%3Dpg_catalog&keepalives=1",
     ]) {
       const database = await openDatabase(`${url}${query}`, 1);

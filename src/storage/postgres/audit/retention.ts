@@ -147,7 +147,8 @@ export async function sweep(
       }
       await deleteRows(database, "audit_days", day, organizations);
     }
-    await database.run("DELETE FROM audit_readers WHERE expires_at < now()");
+    // Later than they end: a server that was stopped for a while renews its own.
+    await database.run("DELETE FROM audit_readers WHERE expires_at < now() - interval '1 hour'");
   }).catch((error: unknown) => {
     if (!(error instanceof Unavailable)) throw error; // otherwise retried at the next sweep
   });

@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { Unavailable } from "../../../../src/core/errors.ts";
 import { answerExport } from "../../../../src/storage/postgres/audit/answers.ts";
 import { Readers } from "../../../../src/storage/postgres/audit/readers.ts";
+import { sweep } from "../../../../src/storage/postgres/audit/retention.ts";
 import type { Database } from "../../../../src/storage/postgres/database.ts";
 import { openPostgresEngine } from "../../../../src/storage/postgres/engine.ts";
 import { append, auditEventOf, ORGANIZATION } from "../../../audit/store-suite.ts";
@@ -78,6 +79,21 @@ test(
     assert.deepEqual(await database.query("SELECT FROM audit_readers"), []);
   },
 );
+
+test("the lease of a server that was stopped for a while can be renewed", { skip }, async (t) => {
+  const { database } = await opened(t);
+  const readers = new Readers(database, 1 << 30);
+  t.after(() => readers.close());
+  await readers.keep([{ day: "2026-01-02" }]);
+  for (const [ago, left] of [
+    ["10 minutes", 1],
+    ["2 hours", 0],
+  ] as const) {
+    await database.run(`UPDATE audit_readers SET expires_at = now() - interval '${ago}'`);
+    await sweep(database, 0);
+    assert.equal((await database.query("SELECT FROM audit_readers")).length, left);
+  }
+});
 
 test("a page with a long event that was removed meanwhile is cut", { skip }, async (t) => {
   const { url, database } = await opened(t);

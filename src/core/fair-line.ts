@@ -5,7 +5,7 @@ import type { Party } from "./fair-share.ts";
  * Groups that hold turns stand behind those that hold none, if the owner of the line says which turns are held.
  */
 export class FairLine<T extends { readonly party: Party }> {
-  readonly #requests = new Set<T>();
+  #requests = new Set<T>();
   /** By the next part of the party. A group that was served moves behind its siblings. */
   readonly #groups = new Map<string, FairLine<T>>();
   #waiting = 0;
@@ -16,11 +16,17 @@ export class FairLine<T extends { readonly party: Party }> {
     return this.#waiting === 0;
   }
 
-  add(request: T, depth = 0): void {
+  /**
+   * Adds a request behind those of its party.
+   *
+   * @param isFirst whether it stands before them instead
+   */
+  add(request: T, isFirst = false, depth = 0): void {
     this.#waiting++;
     const key = request.party[depth];
-    if (key === undefined) this.#requests.add(request);
-    else this.#group(key).add(request, depth + 1);
+    if (key !== undefined) this.#group(key).add(request, isFirst, depth + 1);
+    else if (isFirst) this.#requests = new Set([request, ...this.#requests]);
+    else this.#requests.add(request);
   }
 
   /** Removes a request; returns whether it was in the line. */

@@ -118,7 +118,8 @@ export class Turns {
    * Calls `begin` at once if there is room, otherwise when the turn comes; its argument ends the turn. When
    * the line is full, the user with the most waiting requests loses its newest one: `refuse` is called.
    *
-   * @param isAdmitted whether the request has had a turn before, and so is not refused when the line is full
+   * @param isAdmitted whether the request has had a turn before: it is not refused when the line is full, and stands before
+   *   the others of its user. If they took turns, none would end before the last one.
    * @returns cancels a turn that has not begun; `undefined` if it began without waiting in the line
    * @throws Unavailable if this user has the most waiting requests
    */
@@ -145,7 +146,7 @@ export class Turns {
       throw this.#refusal;
     }
     request.holding.set(1);
-    this.#line.add(request);
+    this.#line.add(request, isAdmitted);
     this.#checks ??= setInterval(() => this.check(), SECOND_MS).unref();
     this.#beginNext(); // there may be room for it, but not for those before it
     return () => {
@@ -214,7 +215,9 @@ export class Turns {
       try {
         if (!isAdmitted) await asker.recheck?.();
         const result = await new Yielder(asker.gone).runFor(work, SLICES_OF_A_TURN);
-        if (result !== undefined) return result;
+        if (result === undefined) continue;
+        if (isAdmitted) await asker.recheck?.();
+        return result;
       } finally {
         end();
       }

@@ -19,6 +19,8 @@ interface Waiting {
   readonly cost: number;
   /** The part of the room that it takes. */
   readonly counted: number;
+  /** The parts of the bodies that arrived later and began before. */
+  passed: number;
   readonly start: (release: () => void) => void;
 }
 
@@ -29,6 +31,8 @@ export const WORK_PARTS = [1, 3 / 4, 1 / 2, 1 / 4] as const;
  * would wait for it, and a text can be made to take seconds.
  */
 const LARGEST_PART = 3 / 8;
+/** As much may pass a body that waits for room. Each may take half a second, so more would hold it up for long. */
+const PASSING_PART = 1 / 4;
 
 /**
  * Counts the bytes of all request bodies in flight. Limits the cost of large bodies that are processed at
@@ -89,7 +93,7 @@ export class BodyBudget {
    */
   work({ party }: Sender, cost: number, start: (release: () => void) => void): () => void {
     const counted = Math.min(cost, this.#workLimit * LARGEST_PART);
-    const body = { party, cost, counted, start };
+    const body = { party, cost, counted, passed: 0, start };
     this.#waiting.add(body);
     this.#admit();
     return () => {
@@ -101,7 +105,7 @@ export class BodyBudget {
   /** Begins at most one body in each turn of the event loop, so that other requests are served in between. */
   #admit(): void {
     if (this.#pauses) return;
-    const full = new Set<string>();
+    const full = new Map<string, Waiting>();
     const next = this.#waiting.next((body) => this.#hasRoom(body, full));
     if (!next) return;
     const { party, cost, counted, start } = next;
@@ -122,19 +126,28 @@ export class BodyBudget {
   /**
    * Whether a body has room among all, and among those of its prefix, organization and user. A user may have one larger one.
    *
-   * @param full the groups in which a body waits for room: a smaller one passes it only if its user has none in work, as it
-   *   could otherwise wait for ever
+   * @param full the first body that waits for room in a group: others pass it only if their user has none in work, and only
+   *   so much of them that it does not wait for ever
    */
-  #hasRoom({ party, counted }: Waiting, full: Set<string>): boolean {
-    const mayPass = this.#waiting.heldBy(party) === 0;
-    return WORK_PARTS.every((part, depth) => {
+  #hasRoom(body: Waiting, full: Map<string, Waiting>): boolean {
+    const { party, counted } = body;
+    const isIdle = this.#waiting.heldBy(party) === 0;
+    const passed = new Set<Waiting>();
+    const hasRoom = WORK_PARTS.every((part, depth) => {
       const group = party.slice(0, depth);
       const name = group.join("\n");
       const held = this.#waiting.heldBy(group);
-      const fits = held === 0 || held + counted <= this.#workLimit * part;
-      if (!fits) full.add(name);
-      return fits && (mayPass || !full.has(name));
+      const first = full.get(name);
+      if (held > 0 && held + counted > this.#workLimit * part) {
+        if (first === undefined) full.set(name, body);
+        return false;
+      }
+      if (first === undefined) return true;
+      passed.add(first);
+      return isIdle && first.passed + counted <= this.#workLimit * PASSING_PART;
     });
+    if (hasRoom) for (const other of passed) other.passed += counted;
+    return hasRoom;
   }
 }
 

@@ -281,3 +281,37 @@ test("slices without a turn take a millisecond together in one turn of the event
   void turns.runInParts({ party: ["later"] }, work());
   assert.equal(parts, 2);
 });
+
+/** Work of some slices. */
+function* longWork(slices: number): Work<object> {
+  for (let slice = 0; slice < slices; slice++) {
+    const end = performance.now() + 1;
+    while (performance.now() < end);
+    yield;
+  }
+  return {};
+}
+
+test("the long work of one user ends in its order, beside that of others", async () => {
+  const turns = new Turns({ atOnce: 4, atOnceOfOne: 1, waiting: Infinity });
+  const ended: string[] = [];
+  const run = (user: string, slices: number) =>
+    turns.runInParts({ party: [user] }, longWork(slices));
+  const all = ["a1", "a2", "a3", "b"].map(async (name, i) => {
+    await run(name.charAt(0), [60, 60, 60, 30][i] as number);
+    ended.push(name);
+  });
+  await Promise.all(all);
+  assert.deepEqual(ended, ["b", "a1", "a2", "a3"]);
+});
+
+test("a client whose credentials ended during its long work is refused", async () => {
+  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: Infinity });
+  let hasEnded = false;
+  const recheck = (): void => {
+    if (hasEnded) throw new Error("revoked");
+    hasEnded = true;
+  };
+  const running = turns.runInParts({ party: ["a"], recheck }, longWork(60));
+  await assert.rejects(async () => running, /revoked/);
+});

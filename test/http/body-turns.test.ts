@@ -221,6 +221,34 @@ test("the largest body leaves room to others of its organization", async () => {
   assert.deepEqual(begun, ["v1 evil a 10", "v1 evil c 1", "v1 acme a 1"]);
 });
 
+test("a large body that waits is passed by others, but not for ever", async () => {
+  const budget = new BodyBudget(64 << 20, 8 << 20);
+  const release: (() => void)[] = [];
+  let begun = 0;
+  const post = (address: string): void => {
+    const party = ["v1", "evil", address];
+    const begin = (end: () => void): void => {
+      begun++;
+      release.push(end);
+    };
+    budget.work({ party }, 1 << 20, begin);
+  };
+  for (let i = 0; i < 6; i++) {
+    post(`${i}`);
+    await turn();
+  }
+  let isBegun = false;
+  budget.work({ party: ["v1", "evil", "large"] }, 3 << 20, () => (isBegun = true));
+  for (let i = 0; !isBegun && i < 100; i++) {
+    release.shift()?.();
+    await turn();
+    if (!isBegun) post(`${i % 6}`);
+    await turn();
+  }
+  assert.ok(isBegun);
+  assert.ok(begun > 4 && begun < 12, `${begun}`);
+});
+
 test("the blocks of large bodies are lent and returned, and the memory of a flood is freed", () => {
   const budget = new BodyBudget(64 << 20);
   const { memory } = budget;

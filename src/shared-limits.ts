@@ -21,7 +21,7 @@ export const LINE_LENGTH = 256;
  */
 export const CSV_PIECES: TurnLimits = { ...COSTLY_WORK, waiting: Infinity };
 
-/** Large batches that are stored at a time, and that wait as parsed JSON. */
+/** Large batches that are drafted or stored at a time, and that wait as parsed JSON. */
 export const LARGE_BATCHES: TurnLimits = { ...COSTLY_WORK, waiting: 64 };
 
 /** Smaller batches that are drafted at a time, and that wait, most with at most some 100 KiB of parsed JSON. */

@@ -181,10 +181,19 @@ test("a sender of many bodies delays another one by a body, and a smaller body p
   ]);
 });
 
-test("a user, an organization and a prefix leave room for the large bodies of others", async () => {
+/** Sends large bodies that do not end, with their senders and mebibytes. Returns those that begin. */
+async function begunOf(sent: readonly (readonly [sender: string, mib: number])[]) {
   const budget = new BodyBudget(64 << 20, 8 << 20);
   const begun: string[] = [];
-  const sent = [
+  for (const [sender, mib] of sent) {
+    budget.work({ party: sender.split(" ") }, mib << 20, () => begun.push(`${sender} ${mib}`));
+    await turn(); // one begins in each turn
+  }
+  return begun;
+}
+
+test("a user, an organization and a prefix leave room for the large bodies of others", async () => {
+  const begun = await begunOf([
     ["public default a", 2],
     ["public default a", 1], // waits: a user has a quarter
     ["public default b", 1],
@@ -193,11 +202,7 @@ test("a user, an organization and a prefix leave room for the large bodies of ot
     ["public acme c", 2],
     ["public other d", 2], // waits: a prefix has three quarters
     ["v1 acme a", 2],
-  ] as const;
-  for (const [sender, mib] of sent) {
-    budget.work({ party: sender.split(" ") }, mib << 20, () => begun.push(`${sender} ${mib}`));
-    await turn(); // one begins in each turn
-  }
+  ]);
   assert.deepEqual(begun, [
     "public default a 2",
     "public default b 1",
@@ -207,17 +212,12 @@ test("a user, an organization and a prefix leave room for the large bodies of ot
 });
 
 test("the largest body leaves room to others of its organization", async () => {
-  const budget = new BodyBudget(64 << 20, 8 << 20);
-  const begun: string[] = [];
-  for (const [sender, mib] of [
+  const begun = await begunOf([
     ["v1 evil a", 10],
     ["v1 evil b", 10], // waits, but not those without a body in work
     ["v1 evil c", 1],
     ["v1 acme a", 1],
-  ] as const) {
-    budget.work({ party: sender.split(" ") }, mib << 20, () => begun.push(`${sender} ${mib}`));
-    await turn();
-  }
+  ]);
   assert.deepEqual(begun, ["v1 evil a 10", "v1 evil c 1", "v1 acme a 1"]);
 });
 

@@ -9,6 +9,7 @@ import { startService } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
 import { requireStatuses, WrongAnswer, type Finding } from "./hostile/finding.ts";
 import { exportFlood } from "./hostile/exports.ts";
+import * as floods from "./hostile/floods.ts";
 import * as shares from "./hostile/fair-shares.ts";
 import { guesses } from "./hostile/guesses.ts";
 import * as large from "./hostile/large-answers.ts";
@@ -47,6 +48,10 @@ const MEASURES: readonly Measure[] = [
   { name: "connections", run: shares.stalledConnections, settings: shares.FEW_CONNECTIONS },
   { name: "busy clients", run: shares.busyClients },
   { name: "arriving client", run: shares.arrivingClient },
+  { name: "aliases", run: floods.ALIASES },
+  { name: "inflated", run: floods.INFLATED },
+  { name: "slow events", run: floods.SLOW_EVENTS },
+  { name: "slow batches", run: floods.SLOW_BATCHES },
   { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },
   {
     name: "long events",

@@ -70,3 +70,11 @@ export function requireStatuses(
     throw new WrongAnswer(`${what}: ${wrong.length} of ${given.length} answers were ${wrong[0]}`);
   }
 }
+
+/** The number of each status, such as `3 × 202, 1 × cut`; a status of 0 is a cut. */
+export function countsOf(statuses: readonly number[]): string {
+  return [...new Set(statuses)]
+    .sort()
+    .map((status) => `${statuses.filter((one) => one === status).length} × ${status || "cut"}`)
+    .join(", ");
+}

@@ -1,7 +1,7 @@
 /** The effect of many simultaneous requests for large answers on others. */
 import { Agent, request } from "node:http";
 import type { Started } from "../processes.ts";
-import { latencies, requireStatuses, resident, type Finding } from "./finding.ts";
+import { countsOf, latencies, requireStatuses, resident, type Finding } from "./finding.ts";
 import { askHealth } from "./health.ts";
 import { openUnread, timed } from "./wire.ts";
 
@@ -53,11 +53,8 @@ async function measureRush({ url, pid }: Started, rush: Rush): Promise<readonly 
   const seconds = (passed() / 1_000).toFixed(1);
   const health = await endAsking();
   requireStatuses(path, statuses, [200, 503, 0]);
-  const counted = [...new Set(statuses)]
-    .sort()
-    .map((status) => `${statuses.filter((one) => one === status).length} × ${status || "cut"}`);
   const unread = rush.read === "never" ? ", read by nobody" : "";
-  const what = `${requests} × GET ${path}${unread} (${counted.join(", ")}; ${seconds} s)`;
+  const what = `${requests} × GET ${path}${unread} (${countsOf(statuses)}; ${seconds} s)`;
   return [
     latencies(`/health beside ${what}`, health, 0.99, HEALTH_TARGET),
     resident("beside them", pid),

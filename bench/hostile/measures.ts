@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { reports } from "../generator.ts";
 import type { Started } from "../processes.ts";
 import {
+  countsOf,
   growth,
   latencies,
   requireStatuses,
@@ -95,10 +96,7 @@ async function bodies(
   // A client that is refused while it still sends may see the connection end before the response.
   requireStatuses(what, statuses, framing === "declared" ? [...right, 0] : right);
   see(statuses);
-  const counted = [...new Set(statuses)]
-    .sort()
-    .map((status) => `${statuses.filter((other) => other === status).length} × ${status || "cut"}`);
-  return [growth(`${what} (${counted.join(", ")}): memory`, grown(), MEMORY_TARGET)];
+  return [growth(`${what} (${countsOf(statuses)}): memory`, grown(), MEMORY_TARGET)];
 }
 
 /** 60 sign-ins at once, and the time of an ingest until the last of them is answered. */

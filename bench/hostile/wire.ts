@@ -104,7 +104,7 @@ export function timed(
 
 interface TimedRequest {
   readonly method?: string;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   /** A time limit; the status is then 0, as when the server cuts the connection. */
   readonly longestMs?: number;
   readonly headers?: Readonly<Record<string, string>>;

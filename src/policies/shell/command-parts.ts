@@ -177,6 +177,7 @@ class Splitter {
           this.#splitRoughly(script, this.#receiver(level + 1), `syntax of Bash in ${name} -c`);
         }
         this.split(script, level + 1, inputs);
+        if (isDoubtful) this.#unwrapWithoutQuotes(script, command, level + 1);
       } else {
         const rest = { words: inner.words, assignments: inner.assignments ?? NONE, inputs };
         const isUnsure = isDoubtful ?? inner.isUnclear;
@@ -185,6 +186,13 @@ class Splitter {
         this.unwrap(isUnsure ? { ...rest, isDoubtful: true } : rest, nextLevel);
       }
     }
+  }
+
+  /** Looks into a script that may have lost its quotes, as in `bash -c git push`: all words from its first one. */
+  #unwrapWithoutQuotes(script: string, { words, inputs }: SimpleCommand, level: number): void {
+    const begin = words.findIndex(({ value }, at) => at > 0 && value === script);
+    if (begin < 0) return;
+    this.unwrap({ words: words.slice(begin), assignments: NONE, inputs, isDoubtful: true }, level);
   }
 
   /** Looks into a wrapper that the shell makes of expansions, as in `env$IFS-i` and `bash $empty -c`. */

@@ -99,7 +99,8 @@ ${CODES_HELP}`,
     const { yaml, problems } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
     const from = beginningOf(guard, terminal.now());
-    const answer = await serviceOf(values.url, terminal).post("/policies/replay", { yaml, from });
+    const question = { yaml, from, compare: "effects" };
+    const answer = await serviceOf(values.url, terminal).post("/policies/replay", question);
     const report = jsonOf<PolicyReplayReport>(succeeded(answer), {
       evaluated: "number",
       rules: "array",

@@ -5,12 +5,14 @@ import type { PolicyDocument } from "../policies/rules.ts";
 import type { PolicyProblem } from "../policies/schema.ts";
 import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
 import { eachRow } from "./recorded-row.ts";
+import type { Compared } from "./report.ts";
 import { Tally } from "./tally.ts";
 
 /** The documents to compare; without a base, the recorded decisions count. */
 export interface JudgeQuestion {
   readonly candidate: string;
   readonly base: string | undefined;
+  readonly compare: Compared;
   readonly examples: number;
   /** The most steps of all decisions. */
   readonly maxSteps: number;
@@ -75,7 +77,10 @@ function begin(question: JudgeQuestion): Unfit | undefined {
     // With a command to decide, the tests of the document are not run.
     const { document, problems } = examine({ yaml, command: { command: "" } });
     if (!document || problems.length > 0) return { document: name, problems };
-    documents.set(name, document);
+    documents.set(
+      name,
+      question.compare === "effects" ? document : { ...document, mode: "enforce" },
+    );
   }
   const candidate = documents.get("candidate") as PolicyDocument;
   const { examples, maxSteps } = question;

@@ -101,7 +101,8 @@ async function guarded(
   const { window_hours: hours = policyPublish.properties.guard.properties.window_hours.default } =
     guard;
   const from = formatTimestamp(needs.now() + 1 - hours * HOUR_MS);
-  const replay = await beginReplay(needs, client, organization, { yaml: draft.yaml, from });
+  const wanted = { yaml: draft.yaml, from, compare: "effects" } as const;
+  const replay = await beginReplay(needs, client, organization, wanted);
   const judged = await replay.run();
   const exceeded = exceededLimit(judged, guard);
   if (exceeded === undefined) return { ...draft, base: active };

@@ -15,6 +15,7 @@ import type { PolicyStore } from "../policies/store.ts";
 import { storedPolicy } from "../policies/stored-policy.ts";
 import { JudgeThread } from "./judge-thread.ts";
 import type { Judged } from "./judge-worker.ts";
+import { COMPARED } from "./report.ts";
 import { EXAMPLES, RECORDED, type PolicyReplay } from "./schema.ts";
 
 /**
@@ -110,6 +111,7 @@ export async function beginReplay(
     const unfit = await thread.begin({
       candidate: candidate.yaml,
       base: base?.yaml,
+      compare: wanted.compare ?? COMPARED[0],
       examples: wanted.examples ?? EXAMPLES.default,
       maxSteps: MAX_STEPS,
       facts: { from: formatTimestamp(range.from), to: formatTimestamp(range.to) },

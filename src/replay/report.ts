@@ -6,6 +6,10 @@ import type { Infer } from "../core/schema.ts";
 import { policySimulation, type PolicyPublish } from "../policies/schema.ts";
 import { REASONS } from "./reasons.ts";
 
+/** The things a replay can compare: the decisions of both documents, by default, or their effects on commands. */
+export const COMPARED = ["decisions", "effects"] as const;
+export type Compared = (typeof COMPARED)[number];
+
 /** The fields of an event that an example shows. */
 export const EXAMPLE_FIELDS = [
   ...(["id", "timestamp"] as const),

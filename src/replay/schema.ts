@@ -1,7 +1,8 @@
 import { filterBody } from "../audit/filter.ts";
-import { dateTime, integer, string } from "../core/schema-parts.ts";
+import { dateTime, integer, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { policyPublish, policySimulate } from "../policies/schema.ts";
+import { COMPARED } from "./report.ts";
 
 /** The number of examples by default, and the most. */
 export const EXAMPLES = { default: 20, most: 200 } as const;
@@ -24,6 +25,10 @@ export const policyReplay = {
     base: string(
       "What the decisions are compared with: the name of a stored version, which decides the same events, or `recorded` for the recorded decisions. The default is the active version, or `recorded` without one.",
       { maxLength: policyPublish.properties.version.ruled.maxLength },
+    ),
+    compare: word(
+      "`decisions`, the default, or `effects`: a document with `mode: observe` stops no command, so it counts as allowing every one.",
+      COMPARED,
     ),
     examples: integer("The most examples in the answer.", {
       minimum: 0,

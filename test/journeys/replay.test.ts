@@ -349,3 +349,51 @@ test("a guard of the first version compares with what was recorded, and a docume
   assert.equal((await send("a: 1", 5)).status, 400);
   assert.equal((await send(NO_PUSH, 1)).status, 201);
 });
+
+test("a document that observes stops nothing, which a comparison of effects and the guard count", async (t) => {
+  const app = await start(t);
+  const observing = NO_PUSH.replace("\ndefault", "\nmode: observe\ndefault");
+  await publish(app, "enforcing", NO_PUSH);
+  await report(app, { command: "git push", decision: "denied" }, { command: "ls" });
+  const changes = async (body: object): Promise<readonly [number, number]> => {
+    const { newly_denied, newly_allowed } = (await app.post(PATH, body)).body;
+    return [newly_denied, newly_allowed];
+  };
+  assert.deepEqual(await changes({ yaml: observing }), [0, 0]);
+  assert.deepEqual(await changes({ yaml: observing, compare: "effects" }), [0, 1]);
+  const guard = { max_newly_denied: 0, max_newly_allowed: 0 };
+  const open = await app.post("/api/v1/policies", { yaml: observing, guard });
+  assert.equal(open.status, 409);
+  assert.equal(
+    open.body.error,
+    "guard.max_newly_allowed: 1 event would be newly allowed, expected at most 0",
+  );
+  const [{ was, now, rule }] = open.body.replay.examples;
+  assert.deepEqual({ was, now, rule }, { was: "DENIED", now: "ALLOWED", rule: "no-push" });
+
+  await publish(app, "observing", observing);
+  assert.deepEqual(await changes({ yaml: NO_PUSH }), [0, 0]);
+  assert.deepEqual(await changes({ yaml: NO_PUSH, compare: "effects" }), [1, 0]);
+  const back = await app.post("/api/v1/policies", { yaml: NO_PUSH, guard });
+  assert.equal(
+    back.body.error,
+    "guard.max_newly_denied: 1 event would be newly denied, expected at most 0",
+  );
+  const same = await app.post("/api/v1/policies", { yaml: `${observing}# the same`, guard });
+  assert.equal(same.status, 201);
+});
+
+test("a redacted command is allowed by a document that observes, whatever it was", async (t) => {
+  const app = await start(t);
+  await publish(app, "v1", "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n");
+  await report(app, { command: "curl -u ada:[redacted:password] x", decision: "denied" });
+  const observing = NO_PUSH.replace("\ndefault", "\nmode: observe\ndefault").replace(
+    "git push",
+    "curl -u ada:b",
+  );
+  const { body } = await app.post(PATH, { yaml: observing, compare: "effects" });
+  assert.equal(body.newly_allowed, 1);
+  assert.deepEqual((await app.post(PATH, { yaml: observing })).body.not_replayable, [
+    { reason: "command_redacted", events: 1 },
+  ]);
+});

@@ -14,6 +14,7 @@ test("rows after too much work get the same answer, wherever they were cut", asy
   const unfit = await thread.begin({
     candidate,
     base: undefined,
+    compare: "decisions",
     examples: 1,
     maxSteps: 50,
     facts: {},

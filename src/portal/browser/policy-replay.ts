@@ -1,8 +1,9 @@
 /** Tests the text of the policy editor on recorded commands, and adds examples to the text. */
 import type { RuleDraft } from "../../policies/schema.ts";
-import type { PolicyReplayReport } from "../../replay/report.ts";
+import type { Compared, PolicyReplayReport } from "../../replay/report.ts";
 import { html, type Html } from "../html.ts";
 import { ApiError } from "../pages/api-source.ts";
+import { observes } from "../pages/policy-text.ts";
 import { renderReplay, replaySpan, spanFilter } from "../pages/policy-replay.ts";
 import { messagesOf } from "./server-sent-events.ts";
 import { call, isSignedOut, open, reasonOf } from "./api.ts";
@@ -19,8 +20,10 @@ type Told =
   | { readonly evaluated: number; readonly total: number }
   | { readonly error: string };
 
-/** The document that decides: a text, or a stored version. */
-type ReplayedDocument = { readonly yaml: string } | { readonly version: string };
+/** The document that decides, a text or a stored version, and what is compared. */
+type Replayed = ({ readonly yaml: string } | { readonly version: string }) & {
+  readonly compare: Compared;
+};
 
 /** Connects the button, the state and the report below a place with the editor's text. */
 export function serveReplay(
@@ -36,7 +39,9 @@ export function serveReplay(
   const runner = new ReplayRunner(place, say);
   const run = (): void => {
     const yaml = area.value;
-    void runner.run({ yaml }, (report) => {
+    // Of a text that observes, the reader wants to know what it would deny.
+    const compare = observes(yaml) ? "decisions" : "effects";
+    void runner.run({ yaml, compare }, (report) => {
       tested = yaml;
       morph(shown, render(report));
       showAge();
@@ -105,7 +110,7 @@ export function showReplayOf(version: string): void {
   const say = (text: string): void => void (state && (state.textContent = text));
   const runner = new ReplayRunner(dialog, say);
   const run = (): void =>
-    void runner.run({ version }, (report) =>
+    void runner.run({ version, compare: "effects" }, (report) =>
       shown?.replaceChildren(parsed(renderReplay(report, true, false))),
     );
   dialog.addEventListener("close", () => runner.abort());
@@ -124,7 +129,7 @@ class ReplayRunner {
     this.#say = say;
   }
 
-  async run(document: ReplayedDocument, show: (report: PolicyReplayReport) => void): Promise<void> {
+  async run(document: Replayed, show: (report: PolicyReplayReport) => void): Promise<void> {
     this.#underWay.abort();
     const { signal } = (this.#underWay = new AbortController());
     this.#say("Waiting for the first events…");
@@ -151,7 +156,7 @@ function progressWords(evaluated: number, total: number): string {
 
 /** Runs a replay; resolves with its report. */
 async function replay(
-  body: ReturnType<typeof spanFilter> & ReplayedDocument,
+  body: ReturnType<typeof spanFilter> & Replayed,
   signal: AbortSignal,
   onProgress: (evaluated: number, total: number) => void,
 ): Promise<PolicyReplayReport> {

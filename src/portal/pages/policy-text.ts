@@ -31,9 +31,14 @@ export interface ShownDocument {
   readonly href?: string;
 }
 
+/** Whether a document, in block style, is in observe mode. */
+export function observes(yaml: string): boolean {
+  return OURS.test(yaml) && OBSERVES.test(yaml);
+}
+
 /** Says what a document in observe mode does; `undefined` for any other document. */
 export function observeNotice(yaml: string, subject = "This version"): Html | undefined {
-  if (!OURS.test(yaml) || !OBSERVES.test(yaml)) return undefined;
+  if (!observes(yaml)) return undefined;
   return html`<p class="notice inside">
     ${subject} <b>observes</b>: runtimes that know this mode let every command run, and report what
     would be denied. Nothing is stopped.

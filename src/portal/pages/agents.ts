@@ -124,8 +124,8 @@ function connect(model: AgentsModel): Html {
   return html`<section class="card steps" aria-labelledby="connect-title">
     <header><h2 id="connect-title">Connect a machine</h2></header>
     <p class="inside faint small">
-      <code>signalbox</code> is <code>npx signalbox</code> where the package is installed, and
-      <code>node dist/cli.js</code> in a clone after a build.
+      <code>signalbox</code> comes with the package: <code>npm ci &amp;&amp; npm pack</code> in a
+      clone makes it, and <code>npm install --global ./signalbox-….tgz</code> installs it.
     </p>
     <ul>
       ${[...AGENT_SETTINGS].map(

@@ -135,17 +135,7 @@ export class Turns {
       this.#begin(request);
       return undefined;
     }
-    request.holding = this.#shares.hold(party, request);
-    const drop = (other: Waiting): void => {
-      this.#line.remove(other);
-      other.refuse(this.#refusal);
-    };
-    const { waiting } = this.#limits;
-    if (!isAdmitted && !this.#shares.makeRoom(request.holding, 1, waiting, drop)) {
-      request.holding.close();
-      throw this.#refusal;
-    }
-    request.holding.set(1);
+    if (!isAdmitted) this.#hold(request);
     this.#line.add(request, isAdmitted);
     this.#checks ??= setInterval(() => this.check(), SECOND_MS).unref();
     this.#beginNext(); // there may be room for it, but not for those before it
@@ -153,6 +143,21 @@ export class Turns {
       request.holding?.close();
       this.#line.remove(request);
     };
+  }
+
+  /** Makes room for a request in the line; throws the refusal if its user has the most waiting ones. */
+  #hold(request: Waiting): void {
+    const holding = this.#shares.hold(request.party, request);
+    const drop = (other: Waiting): void => {
+      this.#line.remove(other);
+      other.refuse(this.#refusal);
+    };
+    if (!this.#shares.makeRoom(holding, 1, this.#limits.waiting, drop)) {
+      holding.close();
+      throw this.#refusal;
+    }
+    holding.set(1);
+    request.holding = holding;
   }
 
   /**
@@ -210,14 +215,18 @@ export class Turns {
   }
 
   async #goOn<T extends object>(asker: Asker, work: Work<T>): Promise<T> {
+    const { party, gone } = asker;
+    let turn = this.wait(party, gone);
     for (let isAdmitted = false; ; isAdmitted = true) {
-      const end = await this.wait(asker.party, asker.gone, undefined, isAdmitted);
+      const end = await turn;
       try {
         if (!isAdmitted) await asker.recheck?.();
-        const result = await new Yielder(asker.gone).runFor(work, SLICES_OF_A_TURN);
-        if (result === undefined) continue;
-        if (isAdmitted) await asker.recheck?.();
-        return result;
+        const result = await new Yielder(gone).runFor(work, SLICES_OF_A_TURN);
+        if (result !== undefined) {
+          if (isAdmitted) await asker.recheck?.();
+          return result;
+        }
+        turn = this.wait(party, gone, undefined, true); // before the end, so that no other of its user takes the turn
       } finally {
         end();
       }

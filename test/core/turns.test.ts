@@ -305,6 +305,32 @@ test("the long work of one user ends in its order, beside that of others", async
   assert.deepEqual(ended, ["b", "a1", "a2", "a3"]);
 });
 
+test("the next long work of a user waits until the one before it has ended", async () => {
+  const turns = new Turns({ atOnce: 4, atOnceOfOne: 1, waiting: Infinity });
+  const slices = { first: 0, second: 0 };
+  function* counted(name: keyof typeof slices): Work<object> {
+    for (const part of longWork(60)) {
+      slices[name]++;
+      yield part;
+    }
+    return {};
+  }
+  const first = turns.runInParts({ party: ["a"] }, counted("first"));
+  const second = turns.runInParts({ party: ["a"] }, counted("second"));
+  await first;
+  assert.ok(slices.first === 60 && slices.second <= 1, `${slices.second}`);
+  await second;
+});
+
+test("work that has begun is not refused when the line is full", async () => {
+  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: 2 });
+  const run = async (party: string) => turns.runInParts({ party: [party] }, longWork(60));
+  const begun = run("a");
+  const others = ["a", "a", "b"].map(async (party) => run(party).catch(() => "refused"));
+  assert.deepEqual(await begun, {});
+  assert.deepEqual(await Promise.all(others), [{}, "refused", {}]);
+});
+
 test("a client whose credentials ended during its long work is refused", async () => {
   const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: Infinity });
   let hasEnded = false;

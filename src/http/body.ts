@@ -123,6 +123,7 @@ function collect(
         done(error, value, error ? undefined : release);
       });
     });
+    if (!ended) sender.onGone?.(finish);
   };
   source.on("data", (chunk: Buffer) => {
     if (ended) return; // after a refusal the remaining bytes are read and dropped

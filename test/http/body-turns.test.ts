@@ -249,6 +249,111 @@ test("a large body that waits is passed by others, but not for ever", async () =
   assert.ok(begun > 4 && begun < 12, `${begun}`);
 });
 
+/** A budget of 8 MiB at work, which looks at them when the test says so. */
+function budgetByHand() {
+  let look = (): void => {};
+  const budget = new BodyBudget(64 << 20, 8 << 20, (given) => {
+    look = given;
+    return () => (look = () => {});
+  });
+  const working = new Map<string, (() => void)[]>();
+  return {
+    budget,
+    /** The names of the bodies at work. */
+    atWork: () => [...working].flatMap(([name, all]) => all.map(() => name)),
+    async send(name: string, mib: number): Promise<void> {
+      budget.work({ party: name.split(" ") }, mib * (1 << 20), (release) => {
+        working.set(name, [...(working.get(name) ?? []), release]);
+      });
+      await turn();
+    },
+    async end(name: string): Promise<void> {
+      working.get(name)?.pop()?.();
+      for (let i = 0; i < 3; i++) await turn();
+    },
+    async passSecond(): Promise<void> {
+      for (let i = 0; i < 2; i++) look();
+      for (let i = 0; i < 3; i++) await turn();
+    },
+  };
+}
+
+test("a body that waits for another one of its user holds up nobody else", async () => {
+  const { send, end, atWork } = budgetByHand();
+  await send("v1 evil a", 7);
+  await send("public default a", 7);
+  await send("public default a", 7); // waits for the one before it, and would not fit beside both either
+  let passed = 0;
+  for (; passed < 100; passed++) {
+    await send("v1 acme b", 1);
+    if (!atWork().includes("v1 acme b")) break;
+    await end("v1 acme b");
+  }
+  assert.equal(passed, 100);
+});
+
+test("what passes a body that waits for room is counted, also where it stands before it in the line", async () => {
+  const { send, end, atWork } = budgetByHand();
+  await send("v1 evil a", 3);
+  await send("public default a", 3);
+  await send("v1 acme colleague", 0.5);
+  await send("v1 acme large", 3);
+  const begins = (): boolean => atWork().includes("v1 acme large");
+  for (let i = 0; i < 10 && !begins(); i++) {
+    const name = i % 2 === 0 ? "v1 evil a" : "public default a";
+    await send(name, 3);
+    await end(name);
+  }
+  assert.ok(begins());
+});
+
+test("a body that takes longer than a second leaves its room to others, but not to its user", async () => {
+  const { budget, send, end, atWork, passSecond } = budgetByHand();
+  for (const name of ["v1 evil a", "v1 evil b", "public default a"]) await send(name, 3);
+  assert.deepEqual(atWork(), ["v1 evil a", "public default a"]);
+  await send("v1 acme c", 3);
+  assert.ok(!atWork().includes("v1 acme c"));
+  await passSecond();
+  assert.deepEqual(atWork(), ["v1 evil a", "public default a", "v1 acme c", "v1 evil b"]);
+  await send("v1 evil a", 1);
+  assert.equal(atWork().length, 4, "its user has a larger one");
+  await end("v1 acme c");
+  await end("v1 evil a");
+  assert.equal(atWork().filter((name) => name === "v1 evil a").length, 1);
+  for (const name of atWork()) await end(name);
+  assert.deepEqual([budget.inWork, atWork()], [0, []]);
+});
+
+test("the second room has parts of the same size", async () => {
+  const { send, atWork, passSecond } = budgetByHand();
+  for (const user of ["a", "b", "c", "d", "e", "f"]) {
+    await send(`v1 evil ${user}`, 2);
+    await passSecond();
+  }
+  assert.equal(atWork().length, 4, "two in each room");
+  await send("v1 acme a", 2);
+  await send("v1 other a", 2);
+  assert.equal(atWork().length, 5, "a prefix has three quarters");
+  await passSecond();
+  assert.equal(atWork().length, 6);
+});
+
+test("a body whose client leaves while it waits is given up", async (t) => {
+  const settles: Settle[] = [];
+  const budget = new BodyBudget(8 << 20, 1 << 20);
+  const { open } = await serve(t, [slowRow(settles)], { bodyBudget: budget });
+  const [first, second] = [open(), open()];
+  first.post("/slow", jsonOf(900 * KIB));
+  await until(() => settles.length === 1);
+  second.post("/slow", jsonOf(900 * KIB));
+  await until(() => budget.held >= 900 * KIB);
+  second.socket.destroy();
+  await until(() => budget.held === 0);
+  settles[0]?.(undefined, {});
+  assert.equal((await first.next()).status, 200);
+  assert.equal(settles.length, 1);
+});
+
 test("the blocks of large bodies are lent and returned, and the memory of a flood is freed", () => {
   const budget = new BodyBudget(64 << 20);
   const { memory } = budget;

@@ -1,0 +1,184 @@
+/** Divides the processing of large request bodies among their senders. */
+import { FairLine } from "../core/fair-line.ts";
+import type { Party } from "../core/fair-share.ts";
+import { clearInterval, setImmediate, setInterval } from "../core/timers.ts";
+import type { BodyMemory } from "./body-memory.ts";
+
+/** A large body, which waits until it may be parsed and is then in work until the answer. */
+interface LargeBody {
+  readonly party: Party;
+  /** Its size, and more if its values take much memory for their text. */
+  readonly cost: number;
+  /** The part of the room that it takes. */
+  readonly counted: number;
+  /** The number of large bodies that arrived before it. */
+  readonly order: number;
+  /** The parts of the bodies that arrived later and began before, since the last look. */
+  passed: number;
+  /** The looks since the body began. */
+  looks: number;
+  /** Whether it is in the second room. */
+  isSlow: boolean;
+  readonly start: (release: () => void) => void;
+}
+
+/** The parts of a room that the bodies of all, of one prefix, of one organization, and of one user may take. */
+export const WORK_PARTS = [1, 3 / 4, 1 / 2, 1 / 4] as const;
+const OF_ONE_USER = WORK_PARTS.length - 1;
+/**
+ * A larger body counts as this part, and leaves some to others of its organization. If it were processed alone, all others
+ * would wait for it, and a text can be made to take seconds.
+ */
+const LARGEST_PART = 3 / 8;
+/** Between two looks as much may pass a body that waits for room: more would hold it up for long. */
+const PASSING_PART = 1 / 4;
+const LOOK_MS = 500;
+/** A body that is still in work at its second look takes long. */
+const LONG_LOOKS = 2;
+
+/** Calls a function again and again; the result ends that. */
+export type Repeat = (look: () => void) => () => void;
+
+function everyHalfSecond(look: () => void): () => void {
+  const timer = setInterval(look, LOOK_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/**
+ * Limits the cost of the large bodies that are in work. No user, organization or prefix takes all of their room, since a body
+ * may wait for seconds for turns of other work. A body that takes longer than a second leaves its room to others, except to
+ * its own user, and moves to a second room of the same size, unless its group has its part of that too.
+ */
+export class LargeBodies {
+  readonly #limit: number;
+  readonly #memory: BodyMemory;
+  readonly #repeat: Repeat;
+  /** Those that wait; and the costs in work, in both rooms. */
+  readonly #line = new FairLine<LargeBody>();
+  readonly #inWork = new Set<LargeBody>();
+  /** The costs in the second room. */
+  readonly #slow = new FairLine<LargeBody>();
+  /** The first body that waits for room in a group, by the name of the group. */
+  readonly #first = new Map<string, LargeBody>();
+  #arrived = 0;
+  /** Whether a body has begun in this turn of the event loop. */
+  #pauses = false;
+  #endLooks: (() => void) | undefined;
+
+  /**
+   * @param limit the size of each room
+   */
+  constructor(limit: number, memory: BodyMemory, repeat: Repeat = everyHalfSecond) {
+    this.#limit = limit;
+    this.#memory = memory;
+    this.#repeat = repeat;
+  }
+
+  /** The cost of the bodies in work. */
+  get cost(): number {
+    return this.#line.heldBy([]);
+  }
+
+  /**
+   * Calls `start` when a body may be processed: at once if there is room and none has begun in this turn of the event loop,
+   * otherwise when its sender's turn comes. Call `release` once, when the request is answered.
+   *
+   * @returns cancels a turn that has not begun
+   */
+  add(party: Party, cost: number, start: (release: () => void) => void): () => void {
+    const counted = Math.min(cost, this.#limit * LARGEST_PART);
+    const order = this.#arrived++;
+    const body = { party, cost, counted, order, passed: 0, looks: 0, isSlow: false, start };
+    this.#line.add(body);
+    this.#admit();
+    return () => {
+      this.#line.remove(body);
+      this.#waitNoMore(body);
+      this.#admit();
+    };
+  }
+
+  /** Begins at most one body in each turn of the event loop, so that other requests are served in between. */
+  #admit(): void {
+    if (this.#pauses) return;
+    const next = this.#line.next(this.#hasRoom);
+    if (!next) return;
+    this.#waitNoMore(next);
+    const { party, cost, counted, start } = next;
+    this.#line.hold(party, counted);
+    this.#memory.workOn(cost);
+    this.#inWork.add(next);
+    this.#endLooks ??= this.#repeat(() => this.#look());
+    this.#pauses = true;
+    setImmediate(() => {
+      this.#pauses = false;
+      this.#admit();
+    });
+    start(() => {
+      this.#inWork.delete(next);
+      if (next.isSlow) this.#slow.hold(party, -counted);
+      this.#line.hold(party, -counted);
+      this.#memory.workOn(cost);
+      this.#admit();
+    });
+  }
+
+  /** Moves bodies that take long to the second room, and lets others pass those that wait. */
+  #look(): void {
+    if (this.#inWork.size === 0) {
+      this.#endLooks?.();
+      this.#endLooks = undefined;
+    }
+    for (const body of this.#inWork) {
+      if (++body.looks < LONG_LOOKS || body.isSlow || !this.#fitsSlow(body)) continue;
+      body.isSlow = true;
+      this.#slow.hold(body.party, body.counted);
+    }
+    for (const first of this.#first.values()) first.passed = 0;
+    this.#admit();
+  }
+
+  /**
+   * Whether a body has room among those of its user, organization and prefix, and among all. Others pass the first one that
+   * waits in a group only if their user has none in work, and only so much of them that it does not wait for ever.
+   */
+  #hasRoom = (body: LargeBody): boolean => {
+    const { party, counted, order } = body;
+    const isIdle = this.#line.heldBy(party) === 0;
+    const passed = new Set<LargeBody>();
+    for (let depth = OF_ONE_USER; depth >= 0; depth--) {
+      const group = party.slice(0, depth).join("\n");
+      const first = this.#first.get(group);
+      const isBehind = first !== undefined && first.order < order;
+      if (!this.#fits(body, depth)) {
+        if (!isBehind) this.#first.set(group, body);
+        return false;
+      }
+      if (!isBehind) continue;
+      if (!isIdle || first.passed + counted > this.#limit * PASSING_PART) return false;
+      passed.add(first);
+    }
+    for (const other of passed) other.passed += counted;
+    return true;
+  };
+
+  /** Whether a body fits into the part of a group. A group that has none in work may have a larger one. */
+  #fits({ party, counted }: LargeBody, depth: number): boolean {
+    const group = party.slice(0, depth);
+    const slow = depth === OF_ONE_USER ? 0 : this.#slow.heldBy(group);
+    const held = this.#line.heldBy(group) - slow;
+    return held === 0 || held + counted <= this.#limit * (WORK_PARTS[depth] ?? 1);
+  }
+
+  /** Whether a body that takes long fits into the second room, of which a group may have the same part. */
+  #fitsSlow({ party, counted }: LargeBody): boolean {
+    return WORK_PARTS.every((part, depth) => {
+      const held = this.#slow.heldBy(party.slice(0, depth));
+      return held === 0 || held + counted <= this.#limit * part;
+    });
+  }
+
+  #waitNoMore(body: LargeBody): void {
+    for (const [group, first] of this.#first) if (first === body) this.#first.delete(group);
+  }
+}

@@ -27,6 +27,8 @@ export interface GuardContext {
 export interface Ruling {
   /** The reason why the attempt must not run; absent if it may run. */
   readonly refusal?: string;
+  /** The reason why the attempt could not be decided and may run; absent if it was decided. */
+  readonly undecided?: string;
   readonly event: SpooledEvent;
 }
 
@@ -87,7 +89,7 @@ export function undecided(
   const { failsClosed, observes } = context.settings;
   const reason = `not decided: ${why}`;
   if (!failsClosed || observes || attempt.kind === "after") {
-    return { event: eventOf(attempt, context, { status: "undecided", reason }) };
+    return { undecided: why, event: eventOf(attempt, context, { status: "undecided", reason }) };
   }
   return {
     refusal: reason,

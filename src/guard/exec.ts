@@ -34,11 +34,15 @@ export async function runExec(args: readonly string[], machine: Machine): Promis
     call: "1",
     context: "guard exec",
   };
-  const { refusal } = guard.decide(attempt);
+  const { refusal, undecided } = guard.decide(attempt);
   if (refusal !== undefined) {
     await guard.startSync();
     machine.error(`signalbox guard: denied: ${refusal}\n`);
     return NOT_ALLOWED;
+  }
+  if (undecided !== undefined) {
+    const wayOut = guard.settings.observes ? "" : "; GUARD_FAIL=closed denies such commands";
+    machine.error(`signalbox guard: not decided, but run: ${undecided}${wayOut}\n`);
   }
   const code = await run(file, rest, machine);
   const durationMs = Math.max(0, machine.now() - began);

@@ -144,8 +144,11 @@ function connect(model: AgentsModel): Html {
       <li>
         <details id="connect-exec">
           <summary>People and pipelines</summary>
-          <p>Decides a command, then runs it with its own streams and exit code.</p>
-          ${guardLines(model, "signalbox guard exec -- terraform plan")}
+          <p>
+            Fetches the policy, without which a command runs undecided; then decides a command and
+            runs it with its own streams and exit code.
+          </p>
+          ${guardLines(model, "signalbox guard sync\nsignalbox guard exec -- terraform plan")}
         </details>
       </li>
     </ul>

@@ -43,6 +43,8 @@ browserTest(
     assert.equal(await page.getByRole("button", { name: "Create key" }).isVisible(), false);
     await page.getByText("Gemini CLI").first().click();
     assert.ok(await page.getByText("signalbox guard setup gemini-cli --user").isVisible());
+    const lines = await page.locator("#connect-exec pre").textContent();
+    assert.match(lines ?? "", /\nsignalbox guard sync\nsignalbox guard exec -- /);
   },
 );
 

@@ -10,10 +10,10 @@ import { readPolicy } from "./policy-file.ts";
 import { openRegular } from "./regular-file.ts";
 import { directoryPin, managedPins } from "./pins.ts";
 import { Service, shownAddress, wayOutOf } from "./service.ts";
-import type { Environment, GuardSettings } from "./settings.ts";
+import type { Environment } from "./settings.ts";
 import { commandLine, managedFile, readJson, settingsFiles } from "./setup.ts";
 import { APPEND, SPOOL_FILES } from "./spool.ts";
-import { inUseWith, saysNoPolicy } from "./sync.ts";
+import { beat, inUseWith, saysNoPolicy } from "./sync.ts";
 
 const DEADLINE_MS = 10_000;
 const EVENT_BYTES = 16 << 10;
@@ -33,6 +33,9 @@ const TEST_PAYLOAD = {
 const PINS = / --env "(?:[^"\\]|\\.)*"/g;
 /** The names of the guard's settings. */
 const SETTING = /^(?:GUARD_|RUNTIME_PORTAL_|SIGNALBOX_API_KEY$)/;
+/** No fault: people and pipelines use the guard without hooks. */
+const NO_HOOKS =
+  "no agent has hooks of the guard here, so it decides only for guard exec: signalbox guard setup AGENT adds them";
 const EVENTS = new Map([
   ["claude-code", "PreToolUse"],
   ["codex", "PreToolUse"],
@@ -54,7 +57,7 @@ export async function doctor(machine: Machine): Promise<number> {
   for (const fault of settings.faults) say(false, fault);
   const mode = `mode ${observes ? "observe" : "enforce"}, fail ${failsClosed ? "closed" : "open"}`;
   say(true, `${settings.name}: guard ${machine.version}, ${mode}`);
-  if (settings.isEnabled) say(...(await askService(settings)));
+  if (settings.isEnabled) say(...(await askService(guard)));
   else say(false, "RUNTIME_PORTAL_ENABLED is false: nothing is fetched or sent");
   if (guard.fault === undefined) {
     say(...policyState(directory, api, machine.now()));
@@ -73,20 +76,24 @@ export async function doctor(machine: Machine): Promise<number> {
       say(...found);
     }
   }
-  if (hooks === 0) say(true, "no agent has hooks of the guard here: signalbox guard setup AGENT");
+  if (hooks === 0) machine.out(`note ${NO_HOOKS}\n`);
   machine.out(`\nSupport:\n${[...AGENT_SETTINGS].map(supportLine).join("")}`);
   return isWell ? 0 : 1;
 }
 
 type Finding = readonly [boolean, string];
 
-async function askService(settings: GuardSettings): Promise<Finding> {
-  const { api } = settings;
+/** Fetches the policy and sends a heartbeat: a key may be accepted for the one and not for the other. */
+async function askService(guard: Guard): Promise<Finding> {
+  const { settings } = guard;
+  const service = new Service(settings);
   try {
-    const { status, text } = await new Service(settings).get("/policies?active=true");
+    const { status, text } = await service.get("/policies?active=true");
     const isEmpty = status === 404 && saysNoPolicy(text);
     const why = isEmpty ? ", no policy is active: publish one" : wayOutOf(status, settings);
-    return [status === 200, `${shownAddress(api)}: answers ${status}${why}`];
+    const found = `${shownAddress(settings.api)}: answers ${status}${why}`;
+    if (status !== 200 || guard.fault !== undefined) return [status === 200, found];
+    return [true, `${found}, and takes the ${await beat(guard, service)}`];
   } catch (error) {
     return [false, (error as Error).message];
   }

@@ -144,7 +144,12 @@ export function saysNoPolicy(text: string): boolean {
   return text.includes(`"No policy is active"`);
 }
 
-async function beat(guard: Guard, service: Service): Promise<string> {
+/**
+ * Sends a heartbeat; returns what was sent.
+ *
+ * @throws Error if the service cannot be reached or refuses it, with the way out
+ */
+export async function beat(guard: Guard, service: Service): Promise<string> {
   const { settings, version } = guard;
   const policy = readPolicy(settings.directory, settings.api);
   const { status } = await service.post("/fleet/heartbeat", {

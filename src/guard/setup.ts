@@ -24,6 +24,9 @@ import { syncOnce } from "./sync.ts";
 
 /** The key of the saved settings for the files of `--managed`, by agent. The value is an object, so it is not read as a setting. */
 const MANAGED = "managed";
+/** The hooks of a project that is cloned elsewhere would fail, and most agents then run the command. */
+const OF_THIS_MACHINE =
+  "The hooks name paths of this machine: do not commit that file; run setup on each machine.\n";
 const OPTIONS = {
   project: { type: "boolean" },
   user: { type: "boolean" },
@@ -61,6 +64,7 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
   const changed = change(path, settings, hooked, values.remove === true);
   machine.out(`${path}: ${changed ? "changed" : "unchanged"}\n`);
   if (values.remove) return 0;
+  if (changed && managed === undefined && !values.user) machine.out(OF_THIS_MACHINE);
   const guard = new Guard(machine);
   if (guard.fault !== undefined) throw new Error(guard.fault);
   const { directory } = guard.settings;

@@ -123,3 +123,18 @@ test("settings in the command line are taken in front of hook only", async (t) =
   const none = await machine.run(["--env", "GUARD_MODE=observe"]);
   assert.match(none.error, /found no command: set the variable/);
 });
+
+test("setup says that the file of a project, which is often committed, has paths of this machine", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url });
+  const said = /: changed\n.* paths of this machine: do not commit that file; run setup on each/;
+  for (const [agent, where, isSaid] of [
+    ["claude-code", "--project", true],
+    ["codex", "--user", false],
+    ["cursor", "--managed=hooks.json", false],
+    ["claude-code", "--remove", false],
+  ] as const) {
+    const { code, out } = await machine.run(["setup", agent, where]);
+    assert.deepEqual([code, said.test(out)], [0, isSaid], out);
+    assert.match(out, /: changed\n/);
+  }
+});

@@ -23,14 +23,17 @@ const POSITIONALS = new Map([
 ]);
 
 /**
- * Reads the arguments of a command with a fixed number of positional ones.
+ * Reads the arguments of a command.
  *
+ * @param positionals the positional arguments that it needs
+ * @param optional those that may follow
  * @throws UsageError naming an argument that is missing, empty, repeated or unknown
  */
 export function readArguments<const T extends Options>(
   args: readonly string[],
   options: T,
   positionals: readonly string[] = [],
+  optional: readonly string[] = [],
 ): Parsed<T> {
   let parsed: Parsed<T>;
   try {
@@ -44,14 +47,15 @@ export function readArguments<const T extends Options>(
   } catch (error) {
     throw new UsageError(messageOf(error as Error, options));
   }
-  const empty = positionals[parsed.positionals.indexOf("")];
+  const all = [...positionals, ...optional];
+  const empty = all[parsed.positionals.indexOf("")];
   if (empty !== undefined) {
     const expected = POSITIONALS.get(empty) ?? "a directory";
     throw new UsageError(`${empty}: was empty, expected ${expected}`);
   }
   const missing = positionals[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
-  const extra = parsed.positionals[positionals.length];
+  const extra = parsed.positionals[all.length];
   if (extra !== undefined) throw new UsageError(`"${extra}" is not expected`);
   return parsed;
 }

@@ -2,10 +2,18 @@ import { printable, printableLines } from "../core/printable.ts";
 import { SCHEMA_NAME, UNCHECKED } from "../policies/document-keys.ts";
 import type { PolicyReplayReport } from "../replay/report.ts";
 import { flag, readArguments, text } from "./arguments.ts";
-import type { CliCommand, Terminal } from "./command.ts";
+import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";
 import { CODES_HELP, JSON_HELP, SERVICE_HELP } from "./policy/options.ts";
-import { activate, activeOf, publish, refused } from "./policy/publishing.ts";
+import {
+  activate,
+  activeOf,
+  listVersions,
+  publish,
+  readVersion,
+  refused,
+  type StoredVersions,
+} from "./policy/publishing.ts";
 import {
   beginningOf,
   excessOf,
@@ -65,20 +73,30 @@ ${CODES_HELP}`,
 
 const diffCommand: CliCommand = {
   name: "policy diff",
-  usage: "FILE [--url URL] [--json]",
-  summary: "Compare a policy document with the active version",
-  details: `${JSON_HELP}
+  usage: "FILE|--to VERSION [--from VERSION] [--url URL] [--json]",
+  summary: "Compare a policy document with the active version, or stored versions",
+  details: `  --from VERSION the version to compare with; by default the active one
+  --to VERSION   a stored version in place of a file
+${JSON_HELP}
 ${SERVICE_HELP}
 Prints a unified diff, and nothing if both texts are the same.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const { values, file } = readWithFile(args, { url: text, json: flag });
-    const yaml = await readDocument(file);
-    const active = await activeOf(serviceOf(values.url, terminal));
-    const before = { name: printable(active?.version ?? "/dev/null"), text: active?.yaml ?? "" };
-    const diff = unifiedDiff(before, { name: printable(file), text: yaml });
+    const options = { from: text, to: text, url: text, json: flag };
+    const { values, positionals } = readArguments(args, options, [], ["FILE"]);
+    const [file] = positionals;
+    const { from, to } = values;
+    if ((file === undefined) === (to === undefined)) {
+      throw new UsageError("Expected either FILE or --to VERSION");
+    }
+    const service = serviceOf(values.url, terminal);
+    const yaml =
+      file === undefined ? (await readVersion(service, to)).yaml : await readDocument(file);
+    const base = from === undefined ? await activeOf(service) : await readVersion(service, from);
+    const before = { name: printable(base?.version ?? "/dev/null"), text: base?.yaml ?? "" };
+    const diff = unifiedDiff(before, { name: printable(file ?? to ?? ""), text: yaml });
     if (values.json === true) {
-      tellJson(terminal, { version: active?.version ?? null, changed: diff !== "", diff });
+      tellJson(terminal, { version: base?.version ?? null, changed: diff !== "", diff });
     } else terminal.out(terminal.isTerminal ? shownDiff(diff, terminal.env) : diff);
     return 0;
   },
@@ -163,19 +181,36 @@ ${CODES_HELP}`,
   },
 };
 
+const listCommand: CliCommand = {
+  name: "policy list",
+  usage: "[--url URL] [--json]",
+  summary: "List the stored versions, newest first",
+  details: `${JSON_HELP}
+${SERVICE_HELP}
+Prints a line for each version: its name, when it was published and by whom. A star marks the active one.
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const { values } = readArguments(args, { url: text, json: flag });
+    const versions = await listVersions(serviceOf(values.url, terminal));
+    if (values.json === true) tellJson(terminal, versions);
+    else terminal.out(versionLines(versions));
+    return 0;
+  },
+};
+
 const pullCommand: CliCommand = {
   name: "policy pull",
-  usage: "[--url URL] [--json]",
-  summary: "Print the active policy document",
+  usage: "[VERSION] [--url URL] [--json]",
+  summary: "Print the active policy document, or that of a stored version",
   details: `  --json         the whole version as JSON
 ${SERVICE_HELP}
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const { values } = readArguments(args, { url: text, json: flag });
-    const active = await activeOf(serviceOf(values.url, terminal));
-    if (!active) throw new Error("No policy is active: publish one, or activate a version");
-    if (values.json === true) tellJson(terminal, active);
-    else terminal.out(terminal.isTerminal ? printableLines(active.yaml) : active.yaml);
+    const options = { url: text, json: flag };
+    const { values, positionals } = readArguments(args, options, [], ["VERSION"]);
+    const policy = await readVersion(serviceOf(values.url, terminal), positionals[0]);
+    if (values.json === true) tellJson(terminal, policy);
+    else terminal.out(terminal.isTerminal ? printableLines(policy.yaml) : policy.yaml);
     return 0;
   },
 };
@@ -206,6 +241,7 @@ export const policyCommands: readonly CliCommand[] = [
   replayCommand,
   publishCommand,
   activateCommand,
+  listCommand,
   pullCommand,
 ];
 
@@ -216,6 +252,15 @@ function readWithFile<const T extends Parameters<typeof readArguments>[1]>(
 ) {
   const { values, positionals } = readArguments(args, options, ["FILE"]);
   return { values, file: positionals[0] ?? "" };
+}
+
+function versionLines({ policies }: StoredVersions): string {
+  const width = Math.max(...policies.map(({ version }) => printable(version).length));
+  const lines = policies.map(({ version, active, updated_at: at, updated_by: by }) => {
+    const name = printable(version).padEnd(width);
+    return `${active ? "*" : " "} ${name}  ${printable(`${at}  ${by}`)}\n`;
+  });
+  return lines.join("");
 }
 
 function shownDiff(diff: string, { NO_COLOR }: Terminal["env"]): string {

@@ -162,6 +162,51 @@ test("an earlier version is activated again, and an unknown one is refused", asy
   assert.equal((await activeOf(app, admin)).version, "v2");
 });
 
+test("the stored versions are listed, read and compared", async (t) => {
+  const { app, file, policy } = await setUp(t);
+  assert.deepEqual(await policy("list"), { code: 0, out: "", error: "" });
+  await policy("publish", file, "--version", "v1");
+  const first = new Date(app.now).toISOString();
+  app.advance(60_000);
+  await writeFile(file, V2);
+  await policy("publish", file, "--version", "v\u2066", "--no-activate");
+  const second = new Date(app.now).toISOString();
+  assert.deepEqual(await policy("list"), {
+    ...{ code: 0, error: "" },
+    out: `  v\\u2066  ${second}  portal-api\n* v1       ${first}  portal-api\n`,
+  });
+  const { active, policies } = JSON.parse((await policy("list", "--json")).out);
+  assert.deepEqual([active, policies.length, policies[0].yaml], ["v1", 2, undefined]);
+
+  assert.deepEqual(await policy("pull", "v\u2066"), { code: 0, out: V2, error: "" });
+  assert.equal((await policy("pull")).out, V1);
+  const unknown = await policy("pull", "v3");
+  assert.deepEqual([unknown.code, unknown.out], [1, ""]);
+  assert.match(unknown.error, /There is no policy version "v3"\n$/);
+
+  const added = /^--- v1\n\+\+\+ v\\u2066\n@@ [^]*\n\+    match: .*git show/;
+  assert.match((await policy("diff", "--to", "v\u2066")).out, added);
+  assert.match((await policy("diff", "--from", "v1", "--to", "v\u2066")).out, added);
+  assert.match(
+    (await policy("diff", "--from", "v\u2066", "--to", "v1")).out,
+    /^\+.* git log \}\] \}$/m,
+  );
+  assert.deepEqual(await policy("diff", file, "--from", "v\u2066"), {
+    code: 0,
+    out: "",
+    error: "",
+  });
+  assert.match(
+    (await policy("diff", "--from", "v3", "--to", "v1")).error,
+    /no policy version "v3"/,
+  );
+  for (const args of [["diff"], ["diff", file, "--to", "v1"]]) {
+    const { code, error } = await policy(...args);
+    assert.equal(code, 2);
+    assert.match(error, /diff: Expected either FILE or --to VERSION; see/);
+  }
+});
+
 test("the active text is not published again, unless under a name", async (t) => {
   const { app, admin, file, policy } = await setUp(t);
   await policy("publish", file, "--version", "v1");

@@ -11,7 +11,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
 
-const POLICY = ["validate", "test", "diff", "replay", "publish", "activate", "pull"].map(
+const POLICY = ["validate", "test", "diff", "replay", "publish", "activate", "list", "pull"].map(
   (name) => `policy ${name}`,
 );
 const ROLLOUT = ["start", "status", "advance", "pause", "resume", "roll-back"].map(

@@ -1,6 +1,6 @@
 import { printable } from "../../core/printable.ts";
 import type { ServiceAnswer } from "../../guard/service.ts";
-import type { Policy, PolicyPublish } from "../../policies/schema.ts";
+import type { Policy, PolicyPublish, PolicySummary } from "../../policies/schema.ts";
 import type { PolicyReplayReport } from "../../replay/report.ts";
 import type { Terminal } from "../command.ts";
 import { tellJson, tellProblems } from "./document-file.ts";
@@ -43,14 +43,44 @@ export async function versionOf(
   service: PolicyService,
   version: string,
 ): Promise<Policy | undefined> {
-  const answer = await service.get(`/policies/${encodeURIComponent(version)}`);
+  const answer = await service.get(pathOf(version));
   return answer.status === 404 ? undefined : policyOf(answer);
+}
+
+/**
+ * A stored version; the active one if none is named.
+ *
+ * @throws Error if there is none
+ */
+export async function readVersion(
+  service: PolicyService,
+  version: string | undefined,
+): Promise<Policy> {
+  if (version !== undefined) return policyOf(succeeded(await service.get(pathOf(version))));
+  const active = await activeOf(service);
+  if (!active) throw new Error("No policy is active: publish one, or activate a version");
+  return active;
+}
+
+/** The stored versions without their texts, newest first. */
+export interface StoredVersions {
+  readonly active: string;
+  readonly policies: readonly PolicySummary[];
+}
+
+/** Reads the stored versions. */
+export async function listVersions(service: PolicyService): Promise<StoredVersions> {
+  const answer = succeeded(await service.get("/policies?texts=false"));
+  return jsonOf<StoredVersions>(answer, { active: "string", policies: "array" });
 }
 
 /** Makes a stored version the active one. */
 export async function activate(service: PolicyService, version: string): Promise<Policy> {
-  const path = `/policies/${encodeURIComponent(version)}/activate`;
-  return policyOf(succeeded(await service.post(path, {})));
+  return policyOf(succeeded(await service.post(`${pathOf(version)}/activate`, {})));
+}
+
+function pathOf(version: string): string {
+  return `/policies/${encodeURIComponent(version)}`;
 }
 
 /** Tells the problems of a document, for the exit code 1. */

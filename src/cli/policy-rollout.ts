@@ -4,7 +4,7 @@ import type { Rollout } from "../rollouts/schema.ts";
 import { isOpen, stateWord } from "../rollouts/state.ts";
 import { flag, readArguments, required, text } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
-import { examineFile, tellJson } from "./policy/document-file.ts";
+import { examineFile, tellJson, tellMode } from "./policy/document-file.ts";
 import { CODES_HELP, JSON_HELP, SERVICE_HELP } from "./policy/options.ts";
 import { activeOf, publish, refused, versionOf } from "./policy/publishing.ts";
 import { GUARD_HELP, GUARD_OPTIONS, guardOf } from "./policy/replay-report.ts";
@@ -54,8 +54,9 @@ ${WAIT_CODES_HELP}`,
     const output = outputOf(this.name, values, terminal);
     const { isJson } = output;
     const plan = await readRolloutFile(required("stages", values.stages));
-    const { yaml, problems } = await examineFile(file);
+    const { yaml, problems, document } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, isJson, terminal);
+    tellMode(document, terminal);
     const service = serviceOf(values.url, terminal);
     const active = await activeOf(service);
     if (active === undefined) {

@@ -1,9 +1,16 @@
 import { printable, printableLines } from "../core/printable.ts";
 import { SCHEMA_NAME, UNCHECKED } from "../policies/document-keys.ts";
+import { examine } from "../policies/examine.ts";
 import type { PolicyReplayReport } from "../replay/report.ts";
 import { flag, readArguments, text } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
-import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";
+import {
+  examineFile,
+  readDocument,
+  tellJson,
+  tellMode,
+  tellProblems,
+} from "./policy/document-file.ts";
 import { CODES_HELP, JSON_HELP, SERVICE_HELP } from "./policy/options.ts";
 import {
   activate,
@@ -92,6 +99,7 @@ ${CODES_HELP}`,
     const service = serviceOf(values.url, terminal);
     const yaml =
       file === undefined ? (await readVersion(service, to)).yaml : await readDocument(file);
+    tellMode(examine({ yaml, command: undefined, commands: [] }).document, terminal);
     const base = from === undefined ? await activeOf(service) : await readVersion(service, from);
     const before = { name: printable(base?.version ?? "/dev/null"), text: base?.yaml ?? "" };
     const diff = unifiedDiff(before, { name: printable(file ?? to ?? ""), text: yaml });
@@ -114,8 +122,9 @@ ${CODES_HELP}`,
   async run(args, terminal) {
     const { values, file } = readWithFile(args, { ...GUARD_OPTIONS, url: text, json: flag });
     const guard = guardOf(values);
-    const { yaml, problems } = await examineFile(file);
+    const { yaml, problems, document } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
+    tellMode(document, terminal);
     const from = beginningOf(guard, terminal.now());
     const question = { yaml, from, compare: "effects" };
     const answer = await serviceOf(values.url, terminal).post("/policies/replay", question);
@@ -150,8 +159,9 @@ ${CODES_HELP}`,
     const options = { version: text, note: text, "no-activate": flag, url: text, json: flag };
     const { values, file } = readWithFile(args, { ...options, ...GUARD_OPTIONS });
     const { window_hours, ...limits } = guardOf(values);
-    const { yaml, problems } = await examineFile(file);
+    const { yaml, problems, document } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
+    tellMode(document, terminal);
     const hasLimits = Object.keys(limits).length > 0;
     const service = serviceOf(values.url, terminal);
     const current = values.version === undefined ? await activeOf(service) : undefined;

@@ -97,6 +97,14 @@ test("a pipeline that runs again follows the rollout of the same text, and no ot
   assert.equal((await newest()).id, first.id);
 });
 
+test("the start of a rollout says that its document only observes", async (t) => {
+  const { begin, file } = await setUp(t);
+  await writeFile(file, V2.replace("default:", "mode: observe\ndefault:"));
+  const { code, out, error } = await begin("--json");
+  assert.deepEqual([code, error], [0, "The document observes: it stops no command.\n"]);
+  assert.equal(JSON.parse(out).state, "running");
+});
+
 test("a version that was stored before its rollout could begin is used", async (t) => {
   const { app, admin, begin, newest } = await setUp(t);
   await app.post("/api/v1/policies", { version: "v2", yaml: V2, activate: false }, admin);

@@ -304,6 +304,27 @@ test("a publish beyond its limit stores nothing, and shows the replay", async (t
   assert.equal((await policy("publish", file, ...most)).out, "Published v2, active\n");
 });
 
+test("a document that observes is named as such, beside the output", async (t) => {
+  const { file, policy } = await setUp(t, V1.replace("default:", "mode: observe\ndefault:"));
+  const said = "The document observes: it stops no command.\n";
+  for (const [command, ...options] of [
+    ["diff"],
+    ["replay"],
+    ["replay", "--json"],
+    ["publish", "--version", "v1", "--json"],
+    ["publish"],
+  ] as const) {
+    const { code, out, error } = await policy(command, file, ...options);
+    assert.deepEqual([code, error], [0, said]);
+    if (options.some((option) => option === "--json")) assert.equal(JSON.parse(out).ok, true);
+  }
+  assert.equal((await policy("diff", "--to", "v1")).error, said);
+  await writeFile(file, V1);
+  for (const command of ["diff", "replay", "publish"]) {
+    assert.equal((await policy(command, file)).error, "");
+  }
+});
+
 test("a replay of an invalid document names its problems", async (t) => {
   const { file, policy } = await setUp(t, FAILING);
   const { code, error } = await policy("replay", file);

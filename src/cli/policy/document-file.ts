@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { printable } from "../../core/printable.ts";
 import { MAX_DOCUMENT_BYTES } from "../../policies/document.ts";
 import { examine, type Examined } from "../../policies/examine.ts";
+import type { PolicyDocument } from "../../policies/rules.ts";
 import type { PolicyProblem } from "../../policies/schema.ts";
 import { InputError, type Terminal } from "../command.ts";
 import { readInput } from "../read-input.ts";
@@ -28,6 +29,11 @@ export async function readDocument(
 export async function examineFile(file: string): Promise<Examined & { readonly yaml: string }> {
   const yaml = await readDocument(file);
   return { yaml, ...examine({ yaml, command: undefined }) };
+}
+
+/** Says that a document only observes. On the standard error: the output may be for a program. */
+export function tellMode(document: PolicyDocument | undefined, { error }: Terminal): void {
+  if (document?.mode === "observe") error("The document observes: it stops no command.\n");
 }
 
 /** One line for each problem, in the form that editors and CI systems link to the place. */

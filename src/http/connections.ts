@@ -7,6 +7,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { networkOf } from "../core/address.ts";
+import { connectionArrived } from "../core/arrivals.ts";
 import { FairShare, type Holding, type Share } from "../core/fair-share.ts";
 import { Newcomers } from "./newcomers.ts";
 import { isAnswering, type Latest } from "./pipeline.ts";
@@ -55,7 +56,12 @@ export class Connections {
       this.#newcomers.remove(address, socket);
       this.#forget(holding);
     });
-    this.#newcomers.add(address, socket);
+    if (this.#isByAddress) {
+      this.#newcomers.add(address, socket);
+    } else {
+      connectionArrived();
+      socket.resume(); // its requests take turns, by the addresses in their headers
+    }
     if (this.#open.size <= this.#limit) return;
     const evicted = this.#leastUseful(holding);
     this.#forget(evicted); // not by its close event: other connections may be added before it

@@ -11,6 +11,7 @@ import { networkOf } from "../core/address.ts";
 import { FairShare, type Holding } from "../core/fair-share.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { hasTooManyHeaders } from "./request.ts";
+import type { RequestInPieces } from "./request-in-pieces.ts";
 import { beginAhead, beginInTurn } from "./turns-of-the-loop.ts";
 
 /** The last response of every connection; `undefined` before its first request. */
@@ -57,7 +58,7 @@ const FOLLOWED = "followed";
 export function inTurn(
   connections: { readonly latest: Latest; readonly isCrowded: boolean },
   isByAddress: boolean,
-): (listener: RequestListener) => RequestListener {
+): (listener: RequestListener) => RequestListener<typeof RequestInPieces> {
   const { latest } = connections;
   const lines = new WeakMap<Duplex, Line>();
   const shares = new FairShare<Duplex>();
@@ -81,7 +82,7 @@ export function inTurn(
     if (isExcessive) response.shouldKeepAlive = false;
     const begin = (): void => listener(request, response);
     if (!before || before.writableFinished) {
-      return beginInTurn(socket, begin, () => sizeOf(request, lengthOf(request)));
+      return beginInTurn(request, begin, () => sizeOf(request, lengthOf(request)));
     }
 
     const line = lines.get(socket) ?? lineOf(socket, socket.remoteAddress);

@@ -3,10 +3,13 @@
  * connected decide how long a new one waits. Requests wait for later turns in two lines, of which each begins some in a turn:
  *
  * - `ahead`: requests that were sent before the last one was answered. Other requests do not wait for them.
- * - `late`: requests for which a turn had no time left. Later requests wait behind them.
+ * - `late`: requests for which a turn had no time left. Later requests wait behind them, and addresses take turns: behind a
+ *   proxy one client can send hundreds a second.
  */
 import type { Duplex } from "node:stream";
 import { areArriving, onQuietTurn } from "../core/arrivals.ts";
+import { FairLine } from "../core/fair-line.ts";
+import type { Party } from "../core/fair-share.ts";
 import { setImmediate, systemStopwatch } from "../core/timers.ts";
 
 /** The requests sent ahead that begin in a turn, of all connections. */
@@ -28,17 +31,25 @@ let turnBegan = 0;
 /** At most one request of each connection. */
 const ahead: (() => void)[] = [];
 
-const late: (() => void)[] = [];
+const late = new FairLine<{ readonly party: Party; readonly begin: () => void }>();
 let bytesOfLate = 0;
+let isLatePlanned = false;
+
+/** A request, and the network that it comes from. */
+interface Request {
+  readonly socket: Duplex;
+  readonly party: Party;
+}
 
 /**
  * Begins a request before which none waits on its connection.
  *
  * @param sizeOf computes the bytes that it takes while it waits
  */
-export function beginInTurn(socket: Duplex, begin: () => void, sizeOf: () => number): void {
+export function beginInTurn(request: Request, begin: () => void, sizeOf: () => number): void {
+  const { socket } = request;
   if (begunNow.has(socket)) return beginAhead(socket, begin);
-  if (!isTurnFull() || !beginLater(socket, begin, sizeOf())) beginNow(socket, begin);
+  if (!isTurnFull() || !beginLater(request, begin, sizeOf())) beginNow(socket, begin);
 }
 
 /**
@@ -69,27 +80,33 @@ function beginThoseAhead(): void {
  * after each answer, a turn began hundreds of them, and a new connection waited for over 30 s.
  */
 function isTurnFull(): boolean {
-  if (late.length > 0) return true; // earlier requests come first
+  if (!late.isEmpty) return true; // earlier requests come first
   return areArriving() && begunNow.size > 0 && systemStopwatch() - turnBegan > SLICE_MS;
 }
 
 /** Begins a request in a later turn. Returns `false`, and begins none, where all late ones would be too large. */
-function beginLater(socket: Duplex, begin: () => void, size: number): boolean {
+function beginLater({ socket, party }: Request, begin: () => void, size: number): boolean {
   if (bytesOfLate + size > MOST_LATE_BYTES) return false;
   bytesOfLate += size;
-  if (late.length === 0) setImmediate(beginLate);
-  late.push(() => {
+  const beginIt = (): void => {
     bytesOfLate -= size;
     beginNow(socket, begin);
-  });
+  };
+  late.add({ party, begin: beginIt });
+  planLate();
   return true;
+}
+
+function planLate(): void {
+  if (isLatePlanned || late.isEmpty) return;
+  isLatePlanned = true;
+  setImmediate(beginLate);
 }
 
 function beginLate(): void {
   const since = systemStopwatch();
-  let count = 0;
-  do late[count++]?.();
-  while (count < late.length && systemStopwatch() - since < SLICE_MS);
-  late.splice(0, count);
-  if (late.length > 0) setImmediate(beginLate);
+  do late.next(() => true)?.begin();
+  while (!late.isEmpty && systemStopwatch() - since < SLICE_MS);
+  isLatePlanned = false;
+  planLate();
 }

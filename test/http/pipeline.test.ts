@@ -180,6 +180,38 @@ test("connections of one address do not hold up a connection of another that arr
   assert.ok(JSON.parse(body).begun < 150, body);
 });
 
+test("behind a proxy, the requests of one address do not hold up those of another", async (t) => {
+  const begun: string[] = [];
+  const row = route({
+    ...{ ...common, method: "GET", path: "/work", replies: { 200: free } },
+    headers: { "x-forwarded-for": { type: "string" } },
+    handle: ({ headers }) => {
+      begun.push(headers["x-forwarded-for"] ?? "");
+      const end = performance.now() + 0.5;
+      while (performance.now() < end);
+      return {};
+    },
+  });
+  const { open } = await serve(t, [row], { trustedProxies: 1 }, { trustProxy: 1 });
+  const from = (address: string): string =>
+    WORK.replace("\r\n", `\r\nX-Forwarded-For: ${address}\r\n`);
+  const many = Array.from({ length: 100 }, () => open());
+  for (const { socket } of many) socket.on("data", () => socket.write(from("192.0.2.1")));
+  for (const connection of many) connection.send(from("192.0.2.1"));
+  const other = open();
+  const waited: number[] = [];
+  for (let i = 0; i < 20; i++) {
+    await until(() => begun.length > 200 * (i + 1));
+    for (let opened = 0; opened < 20; opened++) open();
+    const before = begun.length;
+    other.send(from("192.0.2.2"));
+    await other.next();
+    waited.push(begun.indexOf("192.0.2.2", before) - before);
+  }
+  const most = waited.sort((a, b) => a - b)[10] ?? 0;
+  assert.ok(most < 40, `${waited}`);
+});
+
 test("a pipelined body that arrives after its headers is read in its turn", async (t) => {
   const { asked, rows } = slowRows();
   const { open } = await serve(t, rows);

@@ -1,0 +1,38 @@
+/** The rows of the audit list on screens of all widths. */
+import assert from "node:assert/strict";
+import { browserTest, visit } from "../../support/browser.ts";
+import { start } from "../../support/start.ts";
+
+/** The rows whose pill covers the text beside it. */
+const OVERLAPS = `[...document.querySelectorAll(".row")].flatMap((row) => {
+  const [pill, ...others] = [".badge", "code", "time"].map((name) =>
+    row.querySelector(name).getBoundingClientRect());
+  const covers = (one) =>
+    pill.left < one.right && one.left < pill.right && pill.top < one.bottom && one.top < pill.bottom;
+  return others.some(covers) ? [row.innerText] : [];
+})`;
+
+browserTest("no decision covers the text beside it", async (t) => {
+  const app = await start(t);
+  const command = "git push --force origin main";
+  const kinds = [
+    { policy_decision: "ALLOWED" },
+    { policy_decision: "DENIED", reason: "rule no-force-push" },
+    { policy_decision: "ALLOWED", observed_decision: "DENIED", reason: "rule no-force-push" },
+    {},
+  ];
+  await app.post("/api/v1/audit", {
+    events: kinds.map((kind, i) => ({ id: `e${i}`, command, ...kind })),
+  });
+  const { page } = await visit(t, `${app.url}/portal/audit`);
+  for (const width of [1440, 1280, 1024, 768, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const search of ["", "?event=e1"]) {
+      await page.goto(`${app.url}/portal/audit${search}`);
+      await page.locator(".row").first().waitFor({ state: "attached" });
+      assert.deepEqual(await page.evaluate(OVERLAPS), [], `${width} px, ${search}`);
+    }
+  }
+  const pills = await page.locator(".row .badge").allTextContents();
+  assert.deepEqual(pills, ["No decision", "Would be denied", "Denied", "Allowed"]);
+});

@@ -99,22 +99,23 @@ async function readFirst(
   return first && { at: new Date(first.start).toISOString(), isDay: true };
 }
 
-/** The facts about the commands: the first and the last, how many, and how many denied. */
+/** The facts about the commands: the first and the last, how many events, and how many denied. */
 export function commandFacts({ filter, newest, week, first }: CommandsOf, now: number) {
   const bars = barsOf(week);
   const total = bars.reduce((sum, bar) => sum + totalOf(bar), 0);
   const denied = bars.reduce((sum, bar) => sum + bar.denied, 0);
+  const decided = bars.reduce((sum, bar) => sum + bar.allowed, denied);
   const last = newest.events[0];
   return [
     ["First in the log", first && firstTime(first, now)],
     ["Last command", last && timeAgo(last.timestamp, now)],
     [
       "Last 7 days",
-      html`${auditLink(filter, { range: "7d" }, counted(total, "command"))},
+      html`${auditLink(filter, { range: "7d" }, counted(total, "event"))},
         ${auditLink(filter, { range: "7d", decision: "DENIED" }, `${count(denied)} denied`)}
-        <span class="faint">(${percent(denied, total)})</span>`,
+        <span class="faint">(${percent(denied, decided)} of decisions)</span>`,
     ],
-    ["All time", auditLink(filter, {}, counted(newest.total, "command"))],
+    ["All time", auditLink(filter, {}, counted(newest.total, "event"))],
   ] as const;
 }
 
@@ -153,7 +154,7 @@ export function commandCards(thing: Html, commands: CommandsOf, now: number): Ht
   const bars = chartBars(found, (span) => AUDIT_PATH + searchOf(span), week.plan.from);
   const chart = html`<div class="inside">
     ${barChart(bars, CHART_HEIGHT, "week")}
-    ${barTable(bars, "week-table", "Commands of the last 7 days", `From (${zoneWords()})`)}
+    ${barTable(bars, "week-table", "Events of the last 7 days", `From (${zoneWords()})`)}
   </div>`;
   const denials =
     denied.events.length === 0
@@ -161,7 +162,7 @@ export function commandCards(thing: Html, commands: CommandsOf, now: number): Ht
       : denialList(denied.events, now, filter);
   return html`<div class="grid">
     ${thing}
-    ${card("week-title", `Commands of the last 7 days, ${zoneWords()}`, chart, chartLegend(found))}
+    ${card("week-title", `Events of the last 7 days, ${zoneWords()}`, chart, chartLegend(found))}
     <div class="grid thing">
       ${card("newest-title", "Newest commands", newestTable(newest.events, filter, now), auditLink(filter, {}, "All commands"))}
       ${card("denials-title", "Newest denials", denials, auditLink(filter, { decision: "DENIED" }, "All denials"))}

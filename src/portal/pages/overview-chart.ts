@@ -24,5 +24,5 @@ export function hourlyChart({ buckets }: Histogram, now: number): Html {
   });
   const bars = chartBars(hours, (span) => viewHref(span), beginOfDay(now));
   return html`${barChart(bars, HEIGHT, "hourly")}
-  ${barTable(bars, "hours", "Commands by hour", `Hour (${zoneWords()})`)}`;
+  ${barTable(bars, "hours", "Events by hour", `Hour (${zoneWords()})`)}`;
 }

@@ -75,7 +75,7 @@ export function renderOverview(model: OverviewModel): Html {
     ${openRolloutNotice(model.rollouts)} ${hasCommands(model) ? undefined : beginning(model)}
     ${tiles(model)}
     <div class="grid overview">
-      <div class="wide">${commandsCard(model)}</div>
+      <div class="wide">${eventsCard(model)}</div>
       ${card("denials-title", "Recent denials", denials(model), html`<a href="/portal/audit?decision=DENIED&amp;range=24h">All denials</a>`)}
       <div class="grid aside">
         ${policyCard(model)}
@@ -85,10 +85,10 @@ export function renderOverview(model: OverviewModel): Html {
     </div>`;
 }
 
-function commandsCard({ histogram, now }: OverviewModel): Html {
+function eventsCard({ histogram, now }: OverviewModel): Html {
   const chart = html`<div class="inside">${hourlyChart(histogram, now)}</div>`;
-  const title = `Commands by hour, ${zoneWords()}`;
-  return card("commands-title", title, chart, chartLegend(histogram.buckets));
+  const title = `Events by hour, ${zoneWords()}`;
+  return card("events-title", title, chart, chartLegend(histogram.buckets));
 }
 
 /** Whether any command was reported; until then the page begins with the first steps. */
@@ -108,14 +108,15 @@ function beginning(model: OverviewModel): Html {
   });
 }
 
+/** The numbers of the day. They count events: a runtime that reports before and after a command reports two. */
 function tiles({ counts }: OverviewModel): Html {
-  const { commands_today: commands, allowed_today: allowed, denied_today: denied } = counts;
+  const { commands_today: events, allowed_today: allowed, denied_today: denied } = counts;
   const { runtimes_online: online, runtimes_total: runtimes, ai_operations: ai } = counts;
   const { runtimes_drifted: drifted, would_be_denied_today: wouldBe } = counts;
   const share = (part: number): Html =>
-    html`<span class="note">${percent(part, commands)} of all</span>`;
+    html`<span class="note">${percent(part, allowed + denied)} of decisions</span>`;
   return html`<dl class="tiles card">
-    ${tile("Commands", html`<a href="/portal/audit?range=24h">${count(commands)}</a>`)}
+    ${tile("Events", html`<a href="/portal/audit?range=24h">${count(events)}</a>`)}
     ${tile("Allowed", html`<a href="/portal/audit?decision=ALLOWED&amp;range=24h">${count(allowed)}</a>`, share(allowed))}
     ${tile(
       "Denied",
@@ -123,10 +124,10 @@ function tiles({ counts }: OverviewModel): Html {
       wouldBe === 0
         ? share(denied)
         : html`<a class="note" href="/portal/audit?observed=DENIED&amp;range=24h"
-            >${count(wouldBe)} ran, and would be</a
+            >${count(wouldBe)} more ran, in observe mode</a
           >`,
     )}
-    ${tile("By AI", html`<a href="/portal/audit?consumer=ai&amp;range=24h">${percent(ai, commands)}</a>`, html`<span class="note">${counted(ai, "command")}</span>`)}
+    ${tile("By AI", html`<a href="/portal/audit?consumer=ai&amp;range=24h">${percent(ai, events)}</a>`, html`<span class="note">${counted(ai, "event")}</span>`)}
     ${tile("Online", html`<a href="/portal/fleet?status=online">${count(online)}</a>`, html`<span class="note">of ${counted(runtimes, "runtime")}</span>`)}
     ${tile(
       "Drifted",

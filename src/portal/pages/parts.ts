@@ -35,6 +35,12 @@ export function callsV1({ apiUrl }: PageContext): boolean {
 
 type PolicyOrigin = Pick<Policy, "updated_at" | "updated_by" | "activated_at" | "activated_by">;
 
+/** The status of an event that was reported without a decision and without a status. */
+const NO_STATUS = "unknown";
+const FAILED = /^(?:failed|error)$/i;
+const SUCCEEDED = /^(?:succeeded|success)$/i;
+const STATUS_LENGTH = 24;
+
 export type Tone = "ok" | "bad" | "warn" | "idle" | "none";
 
 /** The word for a state. Colour and shape only repeat it. */
@@ -42,15 +48,22 @@ export function badge(word: string, tone: Tone): Html {
   return html`<span class="badge ${tone}">${capitalize(word)}</span>`;
 }
 
-/** The badge of the decision on an event, or of a policy in observe mode. */
+/** An event or a verdict with a decision, or an event that says how a command ended. */
+type Decided = Pick<AuditEvent, "policy_decision" | "observed_decision"> &
+  Partial<Pick<AuditEvent, "status">>;
+
+/** The badge of the decision on an event, or of a policy in observe mode; without a decision, of the status. */
 export function decisionBadge({
   policy_decision: decision,
   observed_decision: observed,
-}: Pick<AuditEvent, "policy_decision" | "observed_decision">): Html {
+  status = NO_STATUS,
+}: Decided): Html {
   if (observed === "DENIED") return badge("Would be denied", "warn");
   if (decision === "ALLOWED") return badge("Allowed", "ok");
   if (decision === "DENIED") return badge("Denied", "bad");
-  return badge("No decision", "none");
+  if (status === NO_STATUS || status.trim() === "") return badge("No decision", "none");
+  const tone = FAILED.test(status) ? "warn" : SUCCEEDED.test(status) ? "ok" : "none";
+  return badge(shorten(status, STATUS_LENGTH), tone);
 }
 
 /** The text that names an event in a list. For a tool that runs no command it is the capability. */

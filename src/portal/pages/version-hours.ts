@@ -14,7 +14,7 @@ import { legendEntry, round } from "./bar-chart.ts";
 import { chartLabels } from "./chart-labels.ts";
 import { card, numberHeading, table } from "./parts.ts";
 import type { PageSource } from "./source.ts";
-import { totalOf, type Counted } from "./time-chart.ts";
+import type { Counted } from "./time-chart.ts";
 
 const HOURS = 72;
 /** The most versions with a tone of their own; the rest is "other". Each takes one question to the audit. */
@@ -50,7 +50,9 @@ export async function readVersionHours(
   const range = { from: formatTimestamp(first), to: formatTimestamp(first + HOURS * HOUR_MS) };
   const read = async (policy?: string): Promise<ReadonlyMap<number, number>> => {
     const buckets = await source.histogram({ ...range, ...(policy && { policy }) }, "1h");
-    return new Map(buckets.map((bucket: Counted) => [bucket.start, totalOf(bucket)]));
+    return new Map(
+      buckets.map((bucket: Counted) => [bucket.start, bucket.allowed + bucket.denied]),
+    );
   };
   const [totals, ...each] = await Promise.all([read(), ...versions.map(read)]);
   const hours = Array.from({ length: HOURS }, (_, i) => {
@@ -91,8 +93,8 @@ export function versionHoursCard({ versions, hours }: VersionHours): Html | unde
     </ul>
     ${hoursTable(versions, shown, hours)}
     <p class="small faint">
-      The share of each version in the commands that runtimes reported, hour by hour. A runtime that
-      reports no command is not counted.
+      The share of each version in the decisions that runtimes reported, hour by hour. A runtime
+      that reports none is not counted.
     </p>
   </div>`;
   return card("version-hours-title", "Versions in use, last 3 days", body);

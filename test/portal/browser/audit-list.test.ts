@@ -12,7 +12,7 @@ const OVERLAPS = `[...document.querySelectorAll(".row")].flatMap((row) => {
   return others.some(covers) ? [row.innerText] : [];
 })`;
 
-browserTest("no decision covers the text beside it", async (t) => {
+browserTest("no decision or status covers the text beside it", async (t) => {
   const app = await start(t);
   const command = "git push --force origin main";
   const kinds = [
@@ -20,19 +20,28 @@ browserTest("no decision covers the text beside it", async (t) => {
     { policy_decision: "DENIED", reason: "rule no-force-push" },
     { policy_decision: "ALLOWED", observed_decision: "DENIED", reason: "rule no-force-push" },
     {},
+    ...["succeeded", "failed", "undecided", "W".repeat(200)].map((status) => ({ status })),
   ];
   await app.post("/api/v1/audit", {
     events: kinds.map((kind, i) => ({ id: `e${i}`, command, ...kind })),
   });
   const { page } = await visit(t, `${app.url}/portal/audit`);
+  const widest = page.locator(".row .badge", { hasText: "Would be denied" });
   for (const width of [1440, 1280, 1024, 768, 390]) {
     await page.setViewportSize({ width, height: 900 });
     for (const search of ["", "?event=e1"]) {
       await page.goto(`${app.url}/portal/audit${search}`);
       await page.locator(".row").first().waitFor({ state: "attached" });
       assert.deepEqual(await page.evaluate(OVERLAPS), [], `${width} px, ${search}`);
+      assert.equal(
+        await widest.evaluate((pill) => pill.scrollWidth > pill.clientWidth),
+        false,
+        `${width} px`,
+      );
     }
   }
   const pills = await page.locator(".row .badge").allTextContents();
-  assert.deepEqual(pills, ["No decision", "Would be denied", "Denied", "Allowed"]);
+  const long = `${"W".repeat(24)}…`;
+  const statuses = [long, "Undecided", "Failed", "Succeeded", "No decision"];
+  assert.deepEqual(pills, [...statuses, "Would be denied", "Denied", "Allowed"]);
 });

@@ -127,7 +127,7 @@ browserTest("local time is chosen once, and shown everywhere; addresses stay in 
 
   // The choice outlives the page, on all pages.
   await page.goto(`${app.url}/`);
-  await page.getByText("Commands by hour, local time").waitFor();
+  await page.getByText("Events by hour, local time").waitFor();
   await page.goto(`${app.url}/portal/audit`);
   await page.getByText("Saturday, 21 Nov 2026 · local time").waitFor();
   await page.locator(".row").first().click();

@@ -35,7 +35,7 @@ browserTest("a runtime leads to its people, and a person to their runtimes", asy
       await facts.innerText(),
       /v1 Drifted the active version is v2, activated 3 min ago/,
     );
-    assert.match(await facts.innerText(), /30 commands,? 6 denied \(20\u202f%\)/);
+    assert.match(await facts.innerText(), /30 events,? 6 denied \(20\u202f% of decisions\)/);
     await facts.getByRole("link", { name: "ada", exact: true }).click();
     await page.getByRole("heading", { name: "ada", level: 1 }).waitFor();
     const about = page.getByRole("region", { name: "Person or agent" });
@@ -61,12 +61,12 @@ browserTest(
       await page.getByRole("link", { name: "git", exact: true }).click();
       await page.getByRole("heading", { name: "Git", level: 1 }).waitFor();
       const facts = page.getByRole("region", { name: "Provider", exact: true });
-      assert.match(await facts.innerText(), /30 commands,? 6 denied/);
+      assert.match(await facts.innerText(), /30 events,? 6 denied/);
       await page.getByRole("heading", { name: "Newest denials" }).waitFor();
       await facts.getByRole("link", { name: "build-2" }).click();
       await page.getByRole("heading", { name: "build-2", level: 1 }).waitFor();
       await page.goto(`${app.url}/portal/catalog?provider=own-tool`);
-      assert.match(await facts.innerText(), /Not in the catalog[\s\S]*1 command[\s\S]*eve/);
+      assert.match(await facts.innerText(), /Not in the catalog[\s\S]*1 event[\s\S]*eve/);
       assert.equal(await page.getByRole("heading", { name: "Capabilities" }).count(), 0);
     }
   },

@@ -224,5 +224,17 @@ test("one runtime and one command are not counted as several", () => {
   const counts = { ...EMPTY.counts, runtimes_total: 1, ai_operations: 1 };
   const words = wordsOf({ counts });
   assert.match(words, /of 1 runtime /);
-  assert.match(words, / 1 command /);
+  assert.match(words, / 1 event /);
+});
+
+test("the tiles count events, and their shares are of the decisions", () => {
+  const counts = { ...EMPTY.counts, commands_today: 14, allowed_today: 5, denied_today: 3 };
+  const words = wordsOf({ counts: { ...counts, ai_operations: 7 } });
+  assert.match(
+    words,
+    / Events 14 Allowed 5 63\u202f% of decisions Denied 3 38\u202f% of decisions /,
+  );
+  assert.match(words, / By AI 50\u202f% 7 events /);
+  const observed = wordsOf({ counts: { ...counts, would_be_denied_today: 1 } });
+  assert.match(observed, / Denied 3 1 more ran, in observe mode /);
 });

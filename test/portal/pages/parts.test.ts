@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
 import { newestTable } from "../../../src/portal/pages/commands-of.ts";
 import { denialList } from "../../../src/portal/pages/denial-list.ts";
-import { apiRequest, emptyState } from "../../../src/portal/pages/parts.ts";
+import { apiRequest, decisionBadge, emptyState } from "../../../src/portal/pages/parts.ts";
 import { start } from "../../support/start.ts";
 
 const CLOSED = { now: 0, apiUrl: "https://signalbox.test/api/v1", needsCredential: true };
@@ -37,4 +37,22 @@ test("lists name a tool that runs no command by its capability", () => {
     assert.match(list.toString(), /mcp\/box\/run/);
     assert.doesNotMatch(list.toString(), /no command/);
   }
+});
+
+test("an event without a decision shows its status, and a failure stands out", () => {
+  const rows = [
+    ["failed", "warn", "Failed"],
+    ["ERROR", "warn", "ERROR"],
+    ["succeeded", "ok", "Succeeded"],
+    ["undecided", "none", "Undecided"],
+    ["unknown", "none", "No decision"],
+    [" ", "none", "No decision"],
+    ["x".repeat(100), "none", `X${"x".repeat(23)}…`],
+  ] as const;
+  for (const [status, tone, word] of rows) {
+    const shown = `<span class="badge ${tone}">${word}</span>`;
+    assert.equal(decisionBadge({ status }).toString(), shown, status);
+  }
+  const decided = { policy_decision: "ALLOWED", status: "failed" } as const;
+  assert.match(decisionBadge(decided).toString(), /Allowed/);
 });

@@ -7,10 +7,14 @@ const HOUR = 3_600_000;
 const pageOf = async (app: App, query = "") =>
   (await app.get(`/portal/policies${query}`, { accept: "text/html" })).text;
 
-/** Reports commands that a version decided. */
+/** Reports commands that a version decided, and for each also its end, as the guard does. */
 async function report(app: App, policy: string | undefined, count: number): Promise<void> {
-  const events = Array.from({ length: count }, () => ({ command: "ls", decision: "allowed" }));
-  await app.post("/api/v1/audit", { events: events.map((event) => ({ ...event, policy })) });
+  const command = { command: "ls" };
+  const both = [
+    { ...command, decision: "allowed", policy },
+    { ...command, status: "succeeded" },
+  ];
+  await app.post("/api/v1/audit", { events: Array.from({ length: count }, () => both).flat() });
 }
 
 const titlesOf = (text: string) =>

@@ -14,7 +14,14 @@ import {
   type EditableDocument,
 } from "./document-edit.ts";
 import { canDraft, type DraftEvent } from "./draft-event.ts";
-import { exceptionEntry, LONGEST_COMMAND, oppositeOf, ruleText, testText } from "./draft-texts.ts";
+import {
+  exceptionEntry,
+  freeId,
+  oppositeOf,
+  ruleText,
+  scopeWords,
+  testText,
+} from "./draft-texts.ts";
 import { decisionOf, evaluate, type Verdict } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { DraftEffect, Effect, RuleDraftChange } from "./schema.ts";
@@ -24,7 +31,6 @@ import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
 import { placesIn } from "./text-places.ts";
 
-const ID_WORDS = 3;
 /** The margins of lists that people write; drafted tests take over that of their list. */
 const TEST_MARGINS = [2, 0, 4];
 
@@ -165,9 +171,10 @@ class Drafting {
       );
     };
     const wide = withRule(false);
-    this.#document =
-      wide && this.#failures(wide) <= this.#failures(document) ? wide : withRule(true);
-    this.#note(event, "rule", id, `A new rule ${effect === "deny" ? "denies" : "allows"} it`);
+    const isExact = !wide || this.#failures(wide) > this.#failures(document);
+    this.#document = isExact ? withRule(true) : wide;
+    const does = effect === "deny" ? "denies" : "allows";
+    this.#note(event, "rule", id, `A new rule ${does} it${scopeWords(event, isExact)}`);
     return this.#document !== undefined;
   }
 
@@ -281,18 +288,4 @@ function marginOf(test: string, text: string): number | undefined {
 function idsIn(root: YAMLMap | undefined): readonly unknown[] {
   const rules = root?.get("rules");
   return isSeq(rules) ? rules.items.map((rule) => (isMap(rule) ? rule.get("id") : undefined)) : [];
-}
-
-/** A descriptive rule id that the policy does not use yet. */
-function freeId(event: DraftEvent, effect: Effect, taken: ReadonlySet<unknown>): string {
-  const source = event.command ?? event.capability ?? event.provider ?? event.resource ?? "";
-  const words = source
-    .slice(0, LONGEST_COMMAND)
-    .toLowerCase()
-    .match(/[a-z0-9]+/g);
-  const name = [effect, ...(words ?? []).slice(0, ID_WORDS)].join("-").slice(0, 60);
-  for (let number = 1; ; number++) {
-    const id = number === 1 ? name : `${name}-${number}`;
-    if (!taken.has(id)) return id;
-  }
 }

@@ -7,8 +7,9 @@ import type { Effect } from "./schema.ts";
 import { trimmed } from "./trimmed.ts";
 
 /** The longest command that a draft matches as a whole. */
-export const LONGEST_COMMAND = 2_000;
+const LONGEST_COMMAND = 2_000;
 const LEADING_WORDS = 3;
+const ID_WORDS = 3;
 
 /** The narrowest exception for an event: the same command, caller and resource. */
 export function exceptionEntry(event: DraftEvent): ListEntry {
@@ -45,9 +46,7 @@ function origin({ id, timestamp }: DraftEvent): string {
  */
 export function ruleText(event: DraftEvent, effect: Effect, id: string, isExact: boolean): string {
   const command = trimmed(event.command ?? "");
-  const facts = factsOf(event);
-  const matched = isExact || command === "" ? facts.filter(isNarrow) : [];
-  const others = facts.filter((fact) => !matched.includes(fact));
+  const { matched, others } = factsIn(event, isExact);
   const reason = effect === "deny" ? (event.reason ?? "Say why") : undefined;
   const document = new Document({
     id,
@@ -65,6 +64,39 @@ export function ruleText(event: DraftEvent, effect: Effect, id: string, isExact:
   const comments = others.map(({ key, value }) => ` ${key}: [${oneLine(scalar(value))}]`);
   if (comments.length > 0) match.comment = comments.join("\n");
   return entryOf(document);
+}
+
+/** A descriptive rule id that the policy does not use yet. */
+export function freeId(event: DraftEvent, effect: Effect, taken: ReadonlySet<unknown>): string {
+  const source = event.command ?? event.capability ?? event.provider ?? event.resource ?? "";
+  const words = source
+    .slice(0, LONGEST_COMMAND)
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  const name = [effect, ...(words ?? []).slice(0, ID_WORDS)].join("-").slice(0, 60);
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? name : `${name}-${number}`;
+    if (!taken.has(id)) return id;
+  }
+}
+
+/** Says, behind "A new rule allows it", for whom the rule of `ruleText` does. */
+export function scopeWords(event: DraftEvent, isExact: boolean): string {
+  const { matched, others } = factsIn(event, isExact);
+  if (matched.length === 0) {
+    const narrower = others.length > 0 ? ": remove the # before a field to narrow it" : "";
+    return `, for everybody and on every resource${narrower}`;
+  }
+  const fields = matched.map(({ field }) => field);
+  return `, with the same ${fields.join(", ").replace(/, ([^,]*)$/, " and $1")}`;
+}
+
+/** The values of an event that a rule for it matches beside the command, and those that only its comments name. */
+function factsIn(event: DraftEvent, isExact: boolean) {
+  const hasCommand = trimmed(event.command ?? "") !== "";
+  const facts = factsOf(event);
+  const matched = isExact || !hasCommand ? facts.filter(isNarrow) : [];
+  return { matched, others: facts.filter((fact) => !matched.includes(fact)) };
 }
 
 /** Adds the pattern for the whole command, or for its first words if the command is too long for a rule. */

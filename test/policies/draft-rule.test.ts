@@ -332,6 +332,31 @@ test("a new rule is narrowed if it would break a test of the policy", () => {
   assert.equal(verdictOf(yaml, { ...EVENT, executor: "bob" })?.decision, "DENIED");
 });
 
+test("the change of a new rule says for whom the rule is", () => {
+  const closed = "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n";
+  const guarded = `${closed}tests:\n  - { command: ${EVENT.command}, executor: bob, expect: deny }\n`;
+  const { id, timestamp, command } = EVENT;
+  const narrower = ": remove the # before a field to narrow it";
+  const all = "A new rule allows it, for everybody and on every resource";
+  const same = "provider, capability, executor and resource";
+  const messageOf = (event: DraftEvent, active: string) =>
+    drafted(event, "allow", active)?.changes.at(-1)?.message;
+  assert.equal(messageOf(EVENT, closed), all + narrower);
+  assert.equal(messageOf({ id, timestamp, command }, closed), all);
+  assert.equal(messageOf(EVENT, guarded), `A new rule allows it, with the same ${same}`);
+  const tool = { id, timestamp, capability: "mcp/box/run", consumer: "ai" };
+  assert.equal(messageOf(tool, closed), "A new rule allows it, with the same capability");
+  const excepted = drafted(
+    EVENT,
+    "allow",
+    `${closed.replace("[]", "")}  - { id: no, effect: deny, match: {} }\n`,
+  );
+  assert.deepEqual(
+    excepted?.changes.map(({ change }) => change),
+    ["exception", "rule"],
+  );
+});
+
 test("each parsing of a document that gets many exceptions counts as work", () => {
   const rules = Array.from(
     { length: 20 },

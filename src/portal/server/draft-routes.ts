@@ -33,7 +33,7 @@ export const draftRoutes = [
     role: "viewer",
     summary: "Draft rules from audit events",
     description:
-      "The draft is the active policy, or the given document, in which rules decide the commands of the events, each with a test. The document decides each command first: where a rule denies a command that is to be allowed, the draft makes an exception inside that rule. If the active policy cannot be extended, the draft is a new document.",
+      "The draft is the active policy, or the given document, in which rules decide the commands of the events, each with a test. The document decides each command first: where a rule denies a command that is to be allowed, the draft makes an exception inside that rule, as narrow as the event. A new rule for a command is for everybody; comments in it name what would narrow it. If the active policy cannot be extended, the draft is a new document.",
     tags: ["policies"],
     body: ruleDraftRequest,
     question: true,

@@ -29,18 +29,15 @@ browserTest(
     await limits.nth(2).waitFor(); // the dialog opens when the version is stored
     assert.deepEqual(
       await limits.evaluateAll((fields) => fields.map((field) => "value" in field && field.value)),
-      ["5", "5", "5"],
+      ["", "", ""],
     );
     await dialog.getByRole("button", { name: "Begin the rollout" }).click();
     const summary = page.getByRole("region", { name: "Rollout of v8" });
     await summary.getByText("0 of at least 3 runtimes report the version").waitFor();
 
     // The example company's machines fetch and report by the demo's own clock, as the gates judge by it.
-    app.advance(MINUTE_MS);
+    app.advance(2 * MINUTE_MS);
     await summary.getByText("of at least 3 runtimes").waitFor({ state: "detached" });
-    await summary.getByText("of at least 10 commands were decided by the version").waitFor();
-    app.advance(10 * MINUTE_MS);
-    await page.getByRole("row", { name: /env:staging.* of [1-9]\d / }).waitFor();
     app.advance(15_000); // until the gates are judged again
     await summary.getByText("2 of 3").waitFor();
     const stages = page.getByRole("region", { name: "Stages" }).getByRole("row");
@@ -50,11 +47,11 @@ browserTest(
     );
     const steps = page.getByRole("list", { name: "Steps" }).getByRole("listitem");
     assert.match((await steps.allInnerTexts()).join("\n"), /^Stage 2 began .*\nportal-api began/);
-    for (const confirm of ["Begin stage 3", "Activate v8"]) {
-      await summary.getByRole("button", { name: "Advance…" }).click();
-      await dialog.getByRole("button", { name: confirm }).click();
-      await dialog.waitFor({ state: "detached" });
-    }
+    app.advance(2 * MINUTE_MS);
+    await summary.getByText("3 of 3").waitFor();
+    await summary.getByRole("button", { name: "Advance…" }).click();
+    await dialog.getByRole("button", { name: "Activate v8" }).click();
+    await dialog.waitFor({ state: "detached" });
     await summary.getByText("Completed").waitFor();
     await steps.getByText("portal-api: completed").waitFor();
     const { body } = await app.get("/api/public/policies?active=true");

@@ -5,15 +5,25 @@ const MARK = /\[redacted:([\w-]{1,40})\]/;
 /** The most marks of a text that become elements; reports may contain any number. */
 const MOST_MARKS = 1_000;
 
-/** Sets off the marks in place of secrets. */
-export function withMarks(text: string): HtmlValue {
-  if (!text.includes("[redacted:")) return text;
+/**
+ * Sets off the marks in place of secrets.
+ *
+ * @param show renders the text beside marks
+ */
+export function withMarks(
+  text: string,
+  show: (text: string) => HtmlValue = (plain) => plain,
+): HtmlValue {
+  if (!text.includes("[redacted:")) return show(text);
   const pieces = text.split(MARK, 2 * MOST_MARKS);
   const end = pieces.reduce(
     (sum, piece, i) => sum + piece.length + (i % 2) * "[redacted:]".length,
     0,
   );
-  return [pieces.map((piece, i) => (i % 2 === 0 ? piece : mark(piece))), text.slice(end)];
+  return [
+    pieces.map((piece, i) => (i % 2 === 0 ? show(piece) : mark(piece))),
+    show(text.slice(end)),
+  ];
 }
 
 /** How many marks the texts of an event have. */

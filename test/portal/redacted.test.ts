@@ -26,6 +26,13 @@ test("no character is lost, however many marks there are", () => {
   }
 });
 
+test("the text beside marks is rendered as asked", () => {
+  const upper = (text: string): string => text.toUpperCase();
+  const markup = html`${withMarks("a [redacted:x] b", upper)}`.toString();
+  assert.equal(withoutTags(markup), "A [redacted:x] B");
+  assert.equal(withMarks("a", upper), "A");
+});
+
 test("marks are counted over all texts", () => {
   assert.equal(marksIn(["[redacted:a] [redacted:b]", undefined, "[redacted:a]", "x"]), 3);
 });

@@ -3,6 +3,7 @@ import type { Mode } from "../../policies/schema.ts";
 import { byNoRule } from "../../policies/reported-command.ts";
 import { html, type Html } from "../html.ts";
 import { decisionBadge } from "../pages/parts.ts";
+import { unbroken } from "../unbroken.ts";
 import { call, isSignedOut, reasonOf } from "./api.ts";
 import { morph } from "./morph.ts";
 import { goToPlace } from "./policy-check.ts";
@@ -97,7 +98,8 @@ function decided(command: string | undefined, tool = "", simulation: Simulation)
   const reason = doubt === undefined ? unallowed : `It cannot be split because of ${doubt}.`;
   const by = rule === null ? byNoRule(command) : html`by rule <code>${rule}</code>`;
   return html`<li>
-    ${decisionBadge({ policy_decision: decision, ...observed })} <code>${command ?? tool}</code>
+    ${decisionBadge({ policy_decision: decision, ...observed })}
+    <code>${unbroken(command ?? tool)}</code>
     <div>${by} ${place}</div>
     ${reason === null ? undefined : html`<div class="faint">${reason}</div>`}
   </li>`;

@@ -22,6 +22,7 @@ import {
 } from "./audit-view.ts";
 import { ifAllowed } from "../withheld.ts";
 import { marksIn, withMarks } from "../redacted.ts";
+import { unbroken } from "../unbroken.ts";
 import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
 
 /** The length of the part of a text that is shown at once. */
@@ -129,7 +130,7 @@ function longText(text: string, name: string): Html {
   const isPair = /[\ud800-\udbff]/.test(text.charAt(SHOWN_LENGTH - 1));
   const end = isPair ? SHOWN_LENGTH + 1 : SHOWN_LENGTH;
   const [shown, rest] = [text.slice(0, end), text.slice(end)];
-  return html`${region(name, withMarks(shown))}
+  return html`${region(name, withMarks(shown, unbroken))}
   ${
     rest === ""
       ? undefined

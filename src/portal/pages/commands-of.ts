@@ -4,6 +4,7 @@ import { DAY_MS } from "../../core/clock.ts";
 import { ago, count, counted, percent, shortDay, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { AUDIT_PATH } from "../page-link.ts";
+import { unbroken } from "../unbroken.ts";
 import { zoneWords } from "../zone.ts";
 import { readChart, type AuditSlice } from "./audit-source.ts";
 import { AHEAD_MS, searchesFrom, valueWords, viewHref, type AuditView } from "./audit-view.ts";
@@ -195,7 +196,7 @@ export function newestTable(
         <td>${decisionBadge(event)}</td>
         <td>
           <a class="mono" href="${AUDIT_PATH + searchOf({ event: event.id })}"
-            >${shorten(subjectOf(event), COMMAND_LENGTH)}</a
+            >${unbroken(shorten(subjectOf(event), COMMAND_LENGTH))}</a
           >
         </td>
       </tr>`,

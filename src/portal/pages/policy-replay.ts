@@ -6,6 +6,7 @@ import { html, type Html } from "../html.ts";
 import { executorLink, pageLink, providerLink, runtimeLink } from "../page-link.ts";
 import { yesterdayOf } from "./audit-view.ts";
 import { choice, option } from "./fields.ts";
+import { unbroken } from "../unbroken.ts";
 import { card, decisionBadge, numberHeading, table } from "./parts.ts";
 
 /** The times of the commands that are decided again. */
@@ -146,7 +147,7 @@ function exampleRow(
   const change = now === "DENIED" ? "Newly denied" : "Newly allowed";
   return html`<li>
     ${decisionBadge({ policy_decision: now })}
-    <code>${event.command ?? event.capability ?? event.provider ?? event.id}</code>
+    <code>${unbroken(event.command ?? event.capability ?? event.provider ?? event.id)}</code>
     <div>
       ${change} ${by}${event.executor === undefined ? undefined : html`, run by ${event.executor}`}
     </div>

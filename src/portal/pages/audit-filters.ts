@@ -90,7 +90,7 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
               ${name === "provider" ? undefined : html`<datalist id="values-${name}" data-facet="${name}" data-keep></datalist>`}
             </div>`,
         )}
-        ${choice("observed", view, "Would be: any", DECISIONS)} ${suggestions(providers)}
+        ${choice("observed", view, "Any decision", DECISIONS, true)} ${suggestions(providers)}
         ${moment("from", "From", view)} ${moment("to", "Up to", view)}
         <div class="apply"><button type="submit">Apply</button></div>
       </div>
@@ -168,13 +168,16 @@ function choice(
   view: AuditView,
   any: string,
   options: readonly (readonly [string, string])[],
+  isLabelShown = false,
 ): Html {
   const current = name === "consumer" ? view[name]?.toLowerCase() : view[name]?.toUpperCase();
   // An unknown value matches no event, so the field must show it.
   const known = options.some(([value]) => value === current);
   const all = known || current === undefined ? options : [...options, [current, current] as const];
   return html`<div>
-    <label class="visually-hidden" for="audit-${name}">${FILTER_WORDS[name]}</label>
+    <label ${isLabelShown ? undefined : html`class="visually-hidden"`} for="audit-${name}"
+      >${FILTER_WORDS[name]}</label
+    >
     <select id="audit-${name}" name="${name}">
       <option value="">${any}</option>
       ${all.map(([value, word]) => option(value, word, current))}

@@ -287,7 +287,7 @@ function commonParts(
   ];
 }
 
-/** The heading that opens the common lines below it: a checkbox, which needs no modules. */
+/** The heading that opens the common lines below it: a checkbox, which needs no modules, in the shape of a disclosure. */
 function gap(lines: number): Html {
   return html`<tbody class="gap">
     <tr>

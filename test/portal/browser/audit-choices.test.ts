@@ -124,3 +124,13 @@ browserTest("a view that the browser has no room for is not called saved", async
   await page.getByText("There is no room for another view").waitFor();
   assert.equal(await page.locator("#views").getByRole("listitem").count(), 0);
 });
+
+browserTest("each of the further filters has a label that is seen", async (t) => {
+  const { page } = await visit(t, `${app.url}/portal/audit`);
+  await page.getByText("More filters").click();
+  const labels = page.locator("#more-filters .fields label");
+  const heights = await labels.evaluateAll((all) => all.map(({ clientHeight }) => clientHeight));
+  assert.ok(heights.length > 10 && heights.every((height) => height > 5), String(heights));
+  await page.locator("#more-filters").getByLabel("Would be").selectOption("Denied");
+  await page.waitForURL("**observed=DENIED**");
+});

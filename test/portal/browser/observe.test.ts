@@ -44,6 +44,11 @@ browserTest("the editor and its dialogs say what a text that observes does", asy
   assert.equal(await notice.count(), 0);
   await page.locator("#yaml").fill(OBSERVING);
   await notice.waitFor();
+  const room = await notice.evaluate((one) => {
+    const edge = one.closest(".card")?.getBoundingClientRect();
+    return one.getBoundingClientRect().left - (edge?.left ?? 0);
+  });
+  assert.ok(room > 8, "the notice keeps away from the edge of the card");
   await page.getByText("Valid: it could be published").waitFor();
   for (const name of ["Store and roll out…", "Review and publish…"]) {
     await page.getByRole("button", { name }).click();

@@ -418,7 +418,11 @@ browserTest("unchanged lines open, and changed words are marked, without JavaScr
   });
   assert.deepEqual(await reader.locator(".diff mark").allInnerTexts(), ["deny", "allow"]);
   assert.equal(await reader.getByText("# line 5").first().isVisible(), false);
+  const style = "getComputedStyle(document.querySelector('.gap label')).listStyleType";
+  const arrow = (): Promise<unknown> => reader.evaluate(style);
+  assert.equal(await arrow(), "disclosure-closed");
   await reader.getByLabel("37 unchanged lines").check();
+  assert.equal(await arrow(), "disclosure-open");
   assert.equal(await reader.getByText("# line 5").first().isVisible(), true);
 });
 

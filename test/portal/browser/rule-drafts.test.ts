@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { browserTest, visit } from "../../support/browser.ts";
+import { browserTest, DESKTOP, PHONE, visit } from "../../support/browser.ts";
 import { start } from "../../support/start.ts";
 
 const POLICY = `schema: signalbox/policy/v1
@@ -34,6 +34,14 @@ browserTest("denials become one draft: from the event to the published version",
   await page.getByRole("button", { name: "Collect" }).click();
   const collected = page.getByRole("complementary", { name: "Collected events" });
   await collected.getByText("2 events collected").waitFor();
+  const [bar, event] = [
+    await collected.boundingBox(),
+    await page.locator("#audit-event").boundingBox(),
+  ];
+  assert.ok(bar && event && bar.x + bar.width <= event.x, "the bar is beside the open event");
+  await page.setViewportSize(PHONE);
+  assert.ok(((await collected.boundingBox())?.x ?? 0) > 0, "the bar fits a phone");
+  await page.setViewportSize(DESKTOP);
   await collected.getByRole("button", { name: "allow them" }).click();
   await page.waitForURL("**/portal/policies/new");
   await page.getByText("Valid: it could be published").waitFor();

@@ -46,6 +46,9 @@ export function serveFilters(
     const fields = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]);
     run(Object.fromEntries(fields));
   };
+  for (const form of document.querySelectorAll<HTMLFormElement>(selector)) {
+    if ([...form.elements].some(isChanged)) send(form); // a reader may be faster than this module
+  }
   for (const type of ["submit", "change", "input"]) {
     contentElement().addEventListener(type, (event) => {
       const { target } = event;
@@ -60,4 +63,14 @@ export function serveFilters(
       else if (pauseMs !== undefined) typing = setTimeout(send, pauseMs, form);
     });
   }
+}
+
+/** Whether a field has another value than the page came with. */
+function isChanged(field: Element): boolean {
+  if (field instanceof HTMLInputElement) {
+    return field.checked !== field.defaultChecked || field.value !== field.defaultValue;
+  }
+  if (!(field instanceof HTMLSelectElement)) return false;
+  const given = [...field.options].find(({ defaultSelected }) => defaultSelected);
+  return field.value !== (given ?? field.options[0])?.value;
 }

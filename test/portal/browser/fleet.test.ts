@@ -128,3 +128,18 @@ browserTest("several labels narrow the fleet, typed or chosen one after another"
   await page.getByText("1 of 3 runtimes").waitFor();
   assert.equal(await page.getByLabel("Labels").inputValue(), "env:prod, team:data");
 });
+
+browserTest("a filter that is chosen before the page's module is there is not lost", async (t) => {
+  const { page } = await visit(t, `${url}?status=idle`);
+  let load = (): void => {};
+  const isChosen = new Promise<void>((resolve) => (load = resolve));
+  await page.route("**/fleet*.js", async (route) => {
+    await isChosen;
+    await route.continue();
+  });
+  await page.reload({ waitUntil: "commit" });
+  await page.getByLabel(/Drifted only/).check();
+  load();
+  await page.waitForURL("**/portal/fleet?status=idle&drifted=true");
+  await page.getByText(/^1 of \d+ runtimes/).waitFor();
+});

@@ -1,5 +1,6 @@
+import type { Awaitable } from "../core/caller.ts";
 import { changeFor } from "../core/change-asker.ts";
-import { Unrecorded } from "../core/errors.ts";
+import { Unavailable, Unrecorded } from "../core/errors.ts";
 import type { Asker } from "../core/turns.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
@@ -26,20 +27,60 @@ export type UnitOfWork<Stores> = <T>(
   asker?: Asker,
 ) => Promise<T>;
 
-/** The unit of work of an engine without transactions: the change, then its entry. */
-export function changeThenEntry<
-  Stores extends { readonly activity: Pick<ActivityStore, "append"> },
->(stores: Stores): UnitOfWork<Stores> {
-  return async (change, asker) => {
-    const { result, entry } = await changeFor(asker, () => change(stores));
-    if (entry === undefined) return result;
+/**
+ * The changes of an engine without transactions: each is made, then its entry is written.
+ *
+ * A change begins when its turn in the queue of its first store comes. A stop waits for the changes that have begun,
+ * also for those of clients that have left, and refuses the others before they store anything.
+ */
+export class RecordedChanges<Stores extends { readonly activity: Pick<ActivityStore, "append"> }> {
+  readonly #stores: Stores;
+  #isClosed = false;
+  /** The changes that have begun and not ended. */
+  #begun = 0;
+  #onEnd: (() => void) | undefined;
+
+  constructor(stores: Stores) {
+    this.#stores = stores;
+  }
+
+  /** The unit of work. */
+  readonly commit: UnitOfWork<Stores> = async (change, asker) => {
+    let hasBegun = false;
+    const begin = (): void => {
+      if (hasBegun) return;
+      if (this.#isClosed) throw new Unavailable("The service is stopping", 1);
+      hasBegun = true;
+      this.#begun++;
+    };
+    const recheck = (): Awaitable<void> => {
+      begin();
+      return asker?.recheck?.();
+    };
     try {
-      await stores.activity.append(entry.organization_id, entry);
+      const { result, entry } = await changeFor(recheck, () => change(this.#stores));
+      if (entry === undefined) return result;
+      begin(); // a change that stores nothing but its entry, such as a sign-in
+      await this.#append(entry);
+      return result;
+    } finally {
+      if (hasBegun && --this.#begun === 0) this.#onEnd?.();
+    }
+  };
+
+  /** Refuses further changes, and resolves when those that have begun are made and recorded. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#begun > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
+  }
+
+  async #append(entry: ActivityEntry): Promise<void> {
+    try {
+      await this.#stores.activity.append(entry.organization_id, entry);
     } catch (error) {
       throw unrecorded(entry.action, "but it was done", error);
     }
-    return result;
-  };
+  }
 }
 
 /** The error of an entry that could not be written. */

@@ -4,25 +4,29 @@
  * need no parameter for it.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Asker } from "./turns.ts";
+import type { Awaitable } from "./caller.ts";
 
-const asking = new AsyncLocalStorage<{ recheck: Asker["recheck"] }>();
+const asking = new AsyncLocalStorage<{ begin: (() => Awaitable<void>) | undefined }>();
 
-/** Makes a change for a client. */
-export function changeFor<T>(asker: Asker | undefined, change: () => Promise<T>): Promise<T> {
-  return asking.run({ recheck: asker?.recheck?.bind(asker) }, change);
+/**
+ * Makes a change for a client.
+ *
+ * @param begin called when the turn of the change comes; refuses it by throwing
+ */
+export function changeFor<T>(begin: () => Awaitable<void>, change: () => Promise<T>): Promise<T> {
+  return asking.run({ begin }, change);
 }
 
 /**
  * Called when the turn of a change comes. The first call within a change checks the client's credentials; the other
  * parts of a change that has begun are made in any case.
  *
- * @throws the refusal if the credentials have ended
+ * @throws the refusal if the credentials have ended, or the service is stopping
  */
-export async function recheckAsker(): Promise<void> {
+export function recheckAsker(): Awaitable<void> {
   const client = asking.getStore();
-  if (!client?.recheck) return;
-  const { recheck } = client;
-  client.recheck = undefined;
-  await recheck();
+  if (!client?.begin) return;
+  const { begin } = client;
+  client.begin = undefined;
+  return begin();
 }

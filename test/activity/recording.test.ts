@@ -4,7 +4,7 @@ import { entryLine } from "../../src/activity/entry-line.ts";
 import { READINGS_AN_HOUR } from "../../src/activity/readings.ts";
 import { recordingRows } from "../../src/activity/recording.ts";
 import type { ActivityEntry } from "../../src/activity/schema.ts";
-import { changeThenEntry } from "../../src/activity/unit-of-work.ts";
+import { RecordedChanges } from "../../src/activity/unit-of-work.ts";
 import { HOUR_MS } from "../../src/core/clock.ts";
 import { Conflict, Unrecorded } from "../../src/core/errors.ts";
 import type { Schema } from "../../src/core/schema.ts";
@@ -60,7 +60,7 @@ function recorded(
       written.push([organization, entry]);
     },
   };
-  const commit = changeThenEntry({ activity });
+  const { commit } = new RecordedChanges({ activity });
   const [wrapped] = recordingRows([row], { commit, activity, now: () => T0, ids: () => "e1" });
   return { run: async (given = input) => wrapped?.handle(given, undefined), written };
 }
@@ -192,8 +192,8 @@ test("a row learns that its change has ended, made or not", async () => {
   const activity = {
     append: async (): Promise<void> => void order.push("entry"),
   };
-  const commit: ReturnType<typeof changeThenEntry> = async (made, asker) => {
-    const result = await changeThenEntry({ activity })(made, asker);
+  const commit: RecordedChanges<{ activity: typeof activity }>["commit"] = async (made, asker) => {
+    const result = await new RecordedChanges({ activity }).commit(made, asker);
     order.push("committed");
     return result;
   };
@@ -216,7 +216,7 @@ test("a row learns that its change has ended, made or not", async () => {
 test("a row without a change is not wrapped", () => {
   const row = { change: undefined } as unknown as Route<unknown>;
   const activity = { append: async () => {} };
-  const commit = changeThenEntry({ activity });
+  const { commit } = new RecordedChanges({ activity });
   const recorder = { commit, activity, now: () => T0, ids: () => "e1" };
   assert.equal(recordingRows([row], recorder)[0], row);
 });

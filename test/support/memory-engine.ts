@@ -1,4 +1,4 @@
-import { changeThenEntry } from "../../src/activity/unit-of-work.ts";
+import { RecordedChanges } from "../../src/activity/unit-of-work.ts";
 import type { Engine, EngineParts, Stores } from "../../src/engine.ts";
 import { MemoryAudit } from "./memory-audit.ts";
 import {
@@ -30,7 +30,7 @@ export function memoryEngine(): (parts: EngineParts) => Promise<Engine> {
         read: async () => catalog,
         write: async (text) => void (catalog = text),
       },
-      commit: changeThenEntry(all),
+      commit: new RecordedChanges(all).commit,
       health: () => ({ unwritable: [], isDegraded: false }),
       figures: () => ({
         organizations: stores.organizations.list().length,

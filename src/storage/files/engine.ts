@@ -1,6 +1,6 @@
 /** The file engine: locks the data directory and opens every store in it. */
 import { statfs } from "node:fs/promises";
-import { changeThenEntry } from "../../activity/unit-of-work.ts";
+import { RecordedChanges } from "../../activity/unit-of-work.ts";
 import type { CatalogCopy } from "../../catalog/source.ts";
 import { SECOND_MS } from "../../core/clock.ts";
 import { type CloseStack, openParts } from "../../core/close-stack.ts";
@@ -84,9 +84,10 @@ async function openDirectory(
   const own = await openStores(parts, files, layout, damage, opened);
   const { audit, fleet, activity, organizations, notary, proofs, ...others } = own;
   const stores = { ...others, organizations, fleet, audit, activity, users: organizations.users };
+  const { commit } = opened.keep(new RecordedChanges<Stores>(stores)); // closed first
   return {
     stores,
-    commit: changeThenEntry<Stores>(stores),
+    commit,
     secret,
     catalogCopy: catalogCopy(files, layout),
     ...(demo && { demo }),

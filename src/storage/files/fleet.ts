@@ -7,6 +7,7 @@
  */
 import type { Expected } from "../../core/assignment.ts";
 import type { Awaitable } from "../../core/caller.ts";
+import { recheckAsker } from "../../core/change-asker.ts";
 import type { Labels } from "../../core/labels.ts";
 import { ownTurn } from "../../core/yielder.ts";
 import { inSlices } from "../../fleet/listing.ts";
@@ -110,7 +111,9 @@ export class FileFleet implements FleetStore {
     return this.#of(organization).index.policies(now, limit);
   }
 
-  forget(organization: string, name: string): Promise<boolean> {
+  async forget(organization: string, name: string): Promise<boolean> {
+    const checked = recheckAsker();
+    if (checked) await checked; // otherwise the removal stands before a report that comes next
     return this.#of(organization).forget(name);
   }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { recordingRows } from "../../../../src/activity/recording.ts";
-import { changeThenEntry } from "../../../../src/activity/unit-of-work.ts";
+import { RecordedChanges } from "../../../../src/activity/unit-of-work.ts";
 import { auditExportRoutes } from "../../../../src/audit/export-routes.ts";
 import { auditRoutes } from "../../../../src/audit/routes.ts";
 import { ExportTickets } from "../../../../src/audit/tickets.ts";
@@ -62,7 +62,7 @@ async function serveExports(t: TestContext, entry: () => Promise<unknown>) {
   };
   const rows = [...auditRoutes, ...auditExportRoutes] as readonly Route<never>[];
   const recording = recordingRows(rows as readonly Route<unknown>[], {
-    ...{ commit: changeThenEntry({ activity }), activity, now, ids: createIds(now) },
+    ...{ commit: new RecordedChanges({ activity }).commit, activity, now, ids: createIds(now) },
   });
   const caller = { kind: "key", id: "k1", name: "reader" } as const;
   const { url, requests } = await serve(t, recording, {

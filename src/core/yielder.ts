@@ -1,22 +1,32 @@
 import { onQuietTurn } from "./arrivals.ts";
 import type { Awaitable } from "./caller.ts";
+import { FairLine } from "./fair-line.ts";
+import type { Party } from "./fair-share.ts";
 import { setImmediate, systemStopwatch } from "./timers.ts";
 import { finishInTime, type Work } from "./work.ts";
 
 const SLICE_MS = 0.5;
 
+/** Work that is not made for one client, or of which only some is under way at a time. */
+const NO_PARTY: Party = [""];
+
 /**
  * Divides long work into slices of about half a millisecond. The event loop serves other requests between
  * two slices. All long work together gets one slice in each turn of the loop, so other requests wait no
- * longer for ten searches than for one.
+ * longer for ten searches than for one. The slices go round between the parties for which the work is done.
  */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;
+  readonly #party: Party | undefined;
   #since = systemStopwatch();
 
-  constructor(signal?: AbortSignal) {
+  /**
+   * @param party needed where one client may have any amount of work under way
+   */
+  constructor(signal?: AbortSignal, party?: Party) {
     signal?.throwIfAborted();
     this.#signal = signal;
+    this.#party = party;
   }
 
   /** Whether the slice is used up; then call `step`. */
@@ -27,7 +37,7 @@ export class Yielder {
   /** Ends the turn if the slice is used up; throws when the client has disconnected. */
   async step(): Promise<void> {
     if (!this.isDue) return;
-    await ownTurn();
+    await ownTurn(this.#party);
     this.#signal?.throwIfAborted();
     this.#since = systemStopwatch();
   }
@@ -60,20 +70,21 @@ export class Yielder {
   }
 }
 
-/** The work that waits for a slice, longest wait first. */
-const waiting: (() => void)[] = [];
+/** The work that waits for a slice. */
+const waiting = new FairLine<{ readonly party: Party; readonly wake: () => void }>();
 
 /** Waits for an event loop turn in which no other long work runs. */
-export function ownTurn(): Promise<void> {
+export function ownTurn(party = NO_PARTY): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) onQuietTurn(wakeFirst);
+    if (waiting.isEmpty) onQuietTurn(wakeNext);
+    waiting.add({ party, wake: resolve });
   });
 }
 
-function wakeFirst(): void {
-  const wake = waiting.shift();
-  if (waiting.length > 0) onQuietTurn(wakeFirst);
-  wake?.();
+function wakeNext(): void {
+  const next = waiting.next(() => true);
+  if (!waiting.isEmpty) onQuietTurn(wakeNext);
+  next?.wake();
 }
 
 /** The time that slices without a turn take together in one turn of the event loop. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Yielder } from "../../src/core/yielder.ts";
+import { ownTurn, Yielder } from "../../src/core/yielder.ts";
 
 /** Work that uses up a slice in each part, and records the event loop turn of each. */
 function* longWork(parts: number, note: () => void): Generator<undefined, number> {
@@ -29,6 +29,23 @@ test("of all simultaneous work, one slice runs in an event loop turn", async () 
   const later = turns.slice(works.length); // each begins in the turn of its call
   assert.equal(later.length, 9);
   assert.equal(new Set(later).size, 9);
+});
+
+test("slices go round between the parties that wait", async () => {
+  const order: string[] = [];
+  const wait = async (name: string, ...party: readonly [string, ...string[]]): Promise<void> => {
+    await ownTurn(party);
+    order.push(name);
+  };
+  const greedy = [1, 2, 3, 4].map((n) => wait(`greedy ${n}`, "public", "acme", "192.0.2.1"));
+  const others = [
+    wait("address", "public", "acme", "192.0.2.2"),
+    wait("prefix", "v1", "acme", "192.0.2.1"),
+    ownTurn().then(() => void order.push("service")),
+  ];
+  await Promise.all([...greedy, ...others]);
+  assert.deepEqual(order.slice(0, 4), ["greedy 1", "prefix", "service", "address"]);
+  assert.deepEqual(order.slice(4), ["greedy 2", "greedy 3", "greedy 4"]);
 });
 
 test("work completes, and work without a waiting client is abandoned", async () => {

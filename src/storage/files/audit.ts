@@ -125,7 +125,7 @@ export class FileAuditStore implements AuditStore {
   ): Promise<AuditRows> {
     return this.#ask(organization, async (trail) => {
       const from = typeof start === "number" ? start : readListPosition<GlobalRow>(start);
-      return trail.page(filter, limit, from, searcher?.gone, characters);
+      return trail.page(filter, limit, from, searcher, characters);
     });
   }
 
@@ -139,7 +139,7 @@ export class FileAuditStore implements AuditStore {
   }
 
   export(organization: string, filter: AuditFilter, searcher?: Searcher): Promise<AuditExport> {
-    return this.#ask(organization, (trail) => trail.export(filter, searcher?.gone));
+    return this.#ask(organization, (trail) => trail.export(filter, searcher));
   }
 
   tail(

@@ -10,6 +10,7 @@ import type { AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.t
 import type { ProviderActivity, Stored } from "../../../audit/store.ts";
 import { streamPosition } from "../../../audit/positions.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
+import type { Searcher } from "../../../core/fair-share.ts";
 import type { Quota } from "../../../core/quota.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { Queue } from "../../queue.ts";
@@ -157,19 +158,19 @@ export class AuditTrail implements TailSource {
     filter: AuditFilter,
     limit: number,
     start: PageStart,
-    signal: AbortSignal | undefined,
+    reader: Searcher | undefined,
     characters: number | undefined,
   ): Promise<AuditRows> {
     const query = this.#query(filter);
     const common = { organization: this.organization, kept: this.#shortLines };
     const shortening = characters === undefined ? undefined : { ...common, characters };
-    const parts = { limit, start, signal, leases: this.#leases, shortening };
+    const parts = { limit, start, reader, leases: this.#leases, shortening };
     return this.#ask((indexes) => answerPage(this.#log, indexes, query, parts));
   }
 
-  export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
+  export(filter: AuditFilter, reader: Searcher | undefined): Promise<AuditExport> {
     const query = this.#query(filter);
-    return this.#ask((indexes) => answerExport(this.#log, indexes, query, signal, this.#leases));
+    return this.#ask((indexes) => answerExport(this.#log, indexes, query, reader, this.#leases));
   }
 
   histogram(

@@ -4,6 +4,7 @@
  * its answer shows one moment.
  */
 import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../audit/store.ts";
+import type { Searcher } from "../../../../core/fair-share.ts";
 import { closing } from "../../../../core/pieces.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
@@ -31,7 +32,7 @@ export type PageStart = number | ListPlace<GlobalRow>;
 export interface PageParts {
   readonly limit: number;
   readonly start: PageStart;
-  readonly signal: AbortSignal | undefined;
+  readonly reader: Searcher | undefined;
   readonly leases: Leases;
   /** If absent, texts are not shortened. */
   readonly shortening?: Shortening | undefined;
@@ -42,12 +43,13 @@ export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
   query: SegmentQuery,
-  { limit, start, signal, leases, shortening }: PageParts,
+  { limit, start, reader, leases, shortening }: PageParts,
 ): Promise<AuditRows> {
+  const { party, gone } = reader ?? {};
   const [offset, after] = typeof start === "number" ? [start, undefined] : [0, start];
   if (after !== undefined && isRemoved(after, indexes)) throw new RemovedPosition();
   const views = indexes.map(segmentViewOf);
-  const cursor = await MergingCursor.of(views, query, new Yielder(signal), after);
+  const cursor = await MergingCursor.of(views, query, new Yielder(gone, party), after);
   await cursor.skip(offset);
   const matches = await cursor.take(limit);
   const place = await cursor.positionAfter(matches);
@@ -55,12 +57,12 @@ export async function answerPage(
   const slices = slicesOf(matches);
   const facts = { returned: matches.length, total: cursor.total, next };
   if (shortening) {
-    const lines = await readShort(log, slices, shortening, signal);
+    const lines = await readShort(log, slices, shortening, gone);
     return { json: joined(lines, COMMA), ...facts };
   }
   const bytes = slices.reduce((sum, { length }) => sum + length, 0);
   if (bytes <= PIECE_BYTES) return { json: joined(await log.read(slices), COMMA), ...facts };
-  const read = pieces(readingOf(log, signal), slices, COMMA);
+  const read = pieces(readingOf(log, reader), slices, COMMA);
   return { json: closing(read, leases.take()), ...facts };
 }
 
@@ -74,22 +76,23 @@ export async function answerExport(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
   query: SegmentQuery,
-  signal: AbortSignal | undefined,
+  reader: Searcher | undefined,
   leases: Leases,
 ): Promise<AuditExport> {
-  const cursor = await MergingCursor.of(indexes.map(segmentViewOf), query, new Yielder(signal));
-  return { total: cursor.total, rows: closing(exportPieces(log, cursor, signal), leases.take()) };
+  const yielder = new Yielder(reader?.gone, reader?.party);
+  const cursor = await MergingCursor.of(indexes.map(segmentViewOf), query, yielder);
+  return { total: cursor.total, rows: closing(exportPieces(log, cursor, reader), leases.take()) };
 }
 
 async function* exportPieces(
   log: SegmentedLog,
   cursor: MergingCursor,
-  signal: AbortSignal | undefined,
+  reader: Searcher | undefined,
 ): AsyncGenerator<Buffer> {
   const pieceRoom = Buffer.allocUnsafeSlow(2 * PIECE_BYTES);
-  const reading = { ...readingOf(log, signal), pieceRoom };
+  const reading = { ...readingOf(log, reader), pieceRoom };
   for (;;) {
-    signal?.throwIfAborted();
+    reader?.gone?.throwIfAborted();
     const slices = slicesOf(await cursor.take(EXPORT_ROWS));
     if (slices.length === 0) return;
     yield* pieces(reading, slices, NEWLINE, true);
@@ -99,27 +102,28 @@ async function* exportPieces(
 /** The log that an answer reads piece by piece, and the memory that it uses for one piece after another. */
 interface Reading {
   readonly log: SegmentedLog;
-  readonly signal: AbortSignal | undefined;
+  readonly reader: Searcher | undefined;
   readonly room: Buffer;
   /** For the pieces themselves; absent if the client may keep them. */
   readonly pieceRoom?: Buffer;
 }
 
-function readingOf(log: SegmentedLog, signal: AbortSignal | undefined): Reading {
-  return { log, signal, room: Buffer.allocUnsafeSlow(ROOM_BYTES) };
+function readingOf(log: SegmentedLog, reader: Searcher | undefined): Reading {
+  return { log, reader, room: Buffer.allocUnsafeSlow(ROOM_BYTES) };
 }
 
 /** Reads lines piece by piece; `isEnded` puts the separator after the last line, too. */
 async function* pieces(
-  { log, signal, room, pieceRoom }: Reading,
+  { log, reader, room, pieceRoom }: Reading,
   slices: readonly Slice[],
   separator: number,
   isEnded = false,
 ): AsyncGenerator<Buffer> {
-  const yielder = new Yielder(signal);
+  const { party, gone } = reader ?? {};
+  const yielder = new Yielder(gone, party);
   let left = slices.length;
   for (const portion of portionsOf(slices, PIECE_BYTES)) {
-    signal?.throwIfAborted();
+    gone?.throwIfAborted();
     left -= portion.length;
     const isSeparated = isEnded || left > 0;
     const [first] = portion;

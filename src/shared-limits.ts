@@ -5,7 +5,7 @@ import { DRAFT_READS } from "./portal/server/draft-routes.ts";
 import { REPLAYS } from "./replay/replay.ts";
 
 export const BODIES_IN_FLIGHT_BYTES = 64 << 20;
-export const BODIES_IN_WORK_BYTES = 8 << 20;
+export const BODIES_IN_WORK_BYTES = 12 << 20;
 export const UNREAD_ANSWERS_BYTES = 64 << 20;
 
 export const MADE_AT_ONCE = 8;

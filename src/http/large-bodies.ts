@@ -22,16 +22,22 @@ interface LargeBody {
   readonly start: (release: () => void) => void;
 }
 
-/** The parts of a room that the bodies of all, of one prefix, of one organization, and of one user may take. */
-export const WORK_PARTS = [1, 3 / 4, 1 / 2, 1 / 4] as const;
+/**
+ * The parts of a room that the bodies of all, of one prefix, of one organization, and of one user may take. An organization
+ * leaves room for a largest body of another one under its prefix, and for one beside its own under both prefixes.
+ */
+export const WORK_PARTS = [1, 7 / 12, 1 / 3, 1 / 6] as const;
 const OF_ONE_USER = WORK_PARTS.length - 1;
 /**
  * A larger body counts as this part, and leaves some to others of its organization. If it were processed alone, all others
  * would wait for it, and a text can be made to take seconds.
  */
-const LARGEST_PART = 3 / 8;
+const LARGEST_PART = 1 / 4;
+/** A body up to this part begins in a larger room if its user has none in work: slow bodies can fill the usual one exactly. */
+export const SMALL_PART = 1 / 48;
+export const ROOM_OF_SMALL = 5 / 4;
 /** Between two looks as much may pass a body that waits for room: more would hold it up for long. */
-const PASSING_PART = 1 / 4;
+const PASSING_PART = 1 / 6;
 const LOOK_MS = 500;
 /** A body that is still in work at its second look takes long. */
 const LONG_LOOKS = 2;
@@ -150,7 +156,7 @@ export class LargeBodies {
       const group = party.slice(0, depth).join("\n");
       const first = this.#first.get(group);
       const isBehind = first !== undefined && first.order < order;
-      if (!this.#fits(body, depth)) {
+      if (!this.#fits(body, depth, isIdle)) {
         if (!isBehind) this.#first.set(group, body);
         return false;
       }
@@ -163,11 +169,13 @@ export class LargeBodies {
   };
 
   /** Whether a body fits into the part of a group. A group that has none in work may have a larger one. */
-  #fits({ party, counted }: LargeBody, depth: number): boolean {
+  #fits({ party, counted }: LargeBody, depth: number, isIdle: boolean): boolean {
     const group = party.slice(0, depth);
+    const isSmall = isIdle && counted <= this.#limit * SMALL_PART;
+    const room = this.#limit * (isSmall ? ROOM_OF_SMALL : 1);
     const slow = depth === OF_ONE_USER ? 0 : this.#slow.heldBy(group);
     const held = this.#line.heldBy(group) - slow;
-    return held === 0 || held + counted <= this.#limit * (WORK_PARTS[depth] ?? 1);
+    return held === 0 || held + counted <= room * (WORK_PARTS[depth] ?? 1);
   }
 
   /** Whether a body that takes long fits into the second room, of which a group may have the same part. */

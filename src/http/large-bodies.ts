@@ -168,25 +168,29 @@ export class LargeBodies {
     return true;
   };
 
-  /** Whether a body fits into the part of a group. A group that has none in work may have a larger one. */
+  /** Whether a body fits into the part of a group. */
   #fits({ party, counted }: LargeBody, depth: number, isIdle: boolean): boolean {
     const group = party.slice(0, depth);
     const isSmall = isIdle && counted <= this.#limit * SMALL_PART;
     const room = this.#limit * (isSmall ? ROOM_OF_SMALL : 1);
     const slow = depth === OF_ONE_USER ? 0 : this.#slow.heldBy(group);
     const held = this.#line.heldBy(group) - slow;
-    return held === 0 || held + counted <= room * (WORK_PARTS[depth] ?? 1);
+    return fitsBeside(held, counted, room * (WORK_PARTS[depth] ?? 1));
   }
 
   /** Whether a body that takes long fits into the second room, of which a group may have the same part. */
   #fitsSlow({ party, counted }: LargeBody): boolean {
-    return WORK_PARTS.every((part, depth) => {
-      const held = this.#slow.heldBy(party.slice(0, depth));
-      return held === 0 || held + counted <= this.#limit * part;
-    });
+    return WORK_PARTS.every((part, depth) =>
+      fitsBeside(this.#slow.heldBy(party.slice(0, depth)), counted, this.#limit * part),
+    );
   }
 
   #waitNoMore(body: LargeBody): void {
     for (const [group, first] of this.#first) if (first === body) this.#first.delete(group);
   }
+}
+
+/** Whether a body fits beside what a group holds. A group that holds nothing may have a larger one. */
+function fitsBeside(held: number, counted: number, room: number): boolean {
+  return held === 0 || held + counted <= room;
 }

@@ -1,10 +1,11 @@
 /** People and pipelines on a machine that has no policy yet, with the pipeline of docs/guard.md as it is printed. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
+import { writePrograms } from "../support/programs.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 import { GUARD, newMachine, send, type GuardMachine } from "./guard-process.ts";
 
@@ -23,15 +24,11 @@ async function runJob(machine: GuardMachine, url: string, key: string) {
   assert.ok(job);
   const programs = join(machine.home, "bin");
   await mkdir(programs);
-  const lines = {
+  await writePrograms(programs, {
     npm: "exit 0",
     npx: `shift 2; exec "${process.execPath}" "${GUARD}" "$@"`,
     terraform: "echo planned",
-  };
-  for (const [name, line] of Object.entries(lines)) {
-    await writeFile(join(programs, name), `#!/bin/sh\n${line}\n`);
-    await chmod(join(programs, name), 0o755);
-  }
+  });
   const values = new Map([
     ["secrets.SIGNALBOX_API_KEY", key],
     ["github.repository", "acme/network"],

@@ -1,12 +1,13 @@
 /** Runs the pipeline of docs/repository.md as it is printed, with the built program. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "yaml";
+import { writePrograms } from "../support/programs.ts";
 import { newDirectory } from "../support/server-process.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -51,14 +52,10 @@ async function setUp(t: TestContext, isRollout = false) {
   const asked = { name: "pipeline", scopes: "policy" };
   const { api_key: key } = (await app.post("/api/v1/api-keys", asked, admin)).body;
   const directory = await newDirectory(t);
-  const programs = {
+  await writePrograms(directory, {
     npm: "exit 0",
     npx: `test "$1" = signalbox && shift && exec "${process.execPath}" "${CLI}" "$@"`,
-  };
-  for (const [name, line] of Object.entries(programs)) {
-    await writeFile(join(directory, name), `#!/bin/sh\n${line}\n`);
-    await chmod(join(directory, name), 0o755);
-  }
+  });
 
   const values = new Map([
     ["secrets.SIGNALBOX_API_KEY", key],

@@ -120,6 +120,22 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+/** Stops a service while its disk hangs, lets the disk go on, and starts the service again. */
+async function stopAndStart(
+  t: TestContext,
+  dataDir: string,
+  app: Awaited<ReturnType<typeof serve>>,
+  disk: HeldDisk,
+): ReturnType<typeof serve> {
+  const closed = app.close();
+  await app.closing;
+  disk.release();
+  await closed;
+  const again = await serve(dataDir, new HeldDisk());
+  t.after(() => again.close());
+  return again;
+}
+
 for (const [action, { held, prepare, change, isMade }] of Object.entries(CASES)) {
   test(`a stop waits for ${action} of a client that has left, and its entry`, async (t) => {
     const dataDir = await newDirectory(t);
@@ -131,12 +147,7 @@ for (const [action, { held, prepare, change, isMade }] of Object.entries(CASES))
     const leave = app.sendAndLeave(...change);
     await hanging;
     leave();
-    const closed = app.close();
-    await app.closing;
-    disk.release();
-    await closed;
-    const again = await serve(dataDir, new HeldDisk());
-    t.after(() => again.close());
+    const again = await stopAndStart(t, dataDir, app, disk);
     assert.equal(await isMade(again.send), true);
     const [newest] = (await again.send("GET", "/activity")).body.entries;
     assert.deepEqual([newest.action, newest.outcome], [action, "done"]);
@@ -157,12 +168,7 @@ test("a stop refuses the changes whose turn has not come, and makes none of them
   leaving.push(app.sendAndLeave("POST", "/policies/third/activate"));
   await app.send("GET", "/policies/third"); // meanwhile the request before it is read
   for (const leave of leaving) leave();
-  const closed = app.close();
-  await app.closing;
-  disk.release();
-  await closed;
-  const again = await serve(dataDir, new HeldDisk());
-  t.after(() => again.close());
+  const again = await stopAndStart(t, dataDir, app, disk);
   assert.equal((await again.send("GET", "/policies/second")).body.active, true);
   const { entries } = (await again.send("GET", "/activity?action=policy.activate")).body;
   assert.deepEqual(

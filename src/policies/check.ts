@@ -4,8 +4,8 @@
  * would wait for all those that came with it. Any other document could take seconds and goes to a
  * thread. The estimated work decides, not the length alone: a short text can contain many tokens,
  * aliases with a large expansion, and many rules to be tried by many tests. Each thread takes a whole
- * processor and much memory, so only two run at a time: one for large documents, and one for small
- * ones, which then need not wait for those.
+ * processor and much memory, so only three run at a time. Each has its own limit of work, so that a usual
+ * policy does not wait for larger ones.
  */
 import { BadInput } from "../core/errors.ts";
 import { Turns, type Asker } from "../core/turns.ts";
@@ -21,19 +21,19 @@ import { parsingSteps } from "./step-budget.ts";
 
 /** The limit on the event loop: these steps for parsing, and the same number for the rest. */
 const INLINE_STEPS = 500_000;
-/** The limit for small documents, some tenths of a second; 2,000 rules in 130 KiB are below it. */
-const SMALL_STEPS = 50_000_000;
-
 /** The most documents that wait for the event loop; none has more than 125,000 characters. */
 export const MAX_WAITING_INLINE = 512;
-/** The most small documents that wait for their thread. */
-export const MAX_WAITING_SMALL = 32;
-/** The most large documents that wait: each takes up to some seconds of the thread, and a mebibyte while it waits. */
+/** The most documents that wait for each thread; for the last one fewer, since each is up to a mebibyte. */
+export const MAX_WAITING = 32;
 export const MAX_WAITING_LARGE = 16;
 
 // Shared by the whole process, like its processors.
 const inline = oneAtATime(MAX_WAITING_INLINE);
-const small = oneAtATime(MAX_WAITING_SMALL);
+/** The threads for smaller documents, with the most steps of each: some hundredths of a second, some tenths. */
+const SMALLER = [
+  { maxSteps: 5_000_000, turns: oneAtATime(MAX_WAITING) },
+  { maxSteps: 50_000_000, turns: oneAtATime(MAX_WAITING) },
+];
 const large = oneAtATime(MAX_WAITING_LARGE);
 
 /**
@@ -153,9 +153,9 @@ async function answer(asker: Asker, question: Question): Promise<Examined> {
     const examined = await inline.run(asker, () => examine(limited));
     if (!examined.isGivenUp) return examined;
   }
-  if (parsingSteps(yaml, SMALL_STEPS) <= SMALL_STEPS) {
-    const limited = { ...question, maxSteps: SMALL_STEPS };
-    const examined = await small.run(asker, () => examineInThread(limited));
+  for (const { maxSteps, turns } of SMALLER) {
+    if (parsingSteps(yaml, maxSteps) > maxSteps) continue;
+    const examined = await turns.run(asker, () => examineInThread({ ...question, maxSteps }));
     if (!examined.isGivenUp) return examined;
   }
   return large.run(asker, () => examineInThread(question));

@@ -121,19 +121,32 @@ test("more large documents than there are threads are all checked", async () => 
 /** Many steps by their estimate, so it counts as large, but it is checked quickly. */
 const largeComment = `a: 1\n# ${"-".repeat(60_000)}\n`;
 
-test("a small document does not wait for large ones", async () => {
-  const finished: string[] = [];
-  const check = async (name: string, yaml: string): Promise<void> => {
-    await checkDocument(ACME, yaml);
-    finished.push(name);
-  };
-  const flood = Array.from({ length: 4 }, () =>
-    check("large", `${multiplied}# ${"-".repeat(60_000)}`),
-  );
-  await check("small", `a: [${"{},".repeat(2_000)}]`);
-  await Promise.all(flood);
-  assert.notEqual(finished.at(-1), "small");
-});
+/** A document of many tokens, each of which counts as a thousand steps. */
+const tokens = (count: number): string => `a: [${"{},".repeat(count / 3)}]`;
+
+const lineUps = {
+  "a small document does not wait for large ones": {
+    flood: `${multiplied}# ${"-".repeat(60_000)}`,
+    other: tokens(6_000),
+  },
+  "a document of a few thousand tokens does not wait for those of tens of thousands": {
+    flood: tokens(45_000),
+    other: tokens(3_000),
+  },
+};
+for (const [name, { flood, other }] of Object.entries(lineUps)) {
+  test(name, async () => {
+    await checkDocument(ACME, other); // so that its thread has started
+    const finished: string[] = [];
+    const check = async (yaml: string): Promise<void> => {
+      await checkDocument(ACME, yaml);
+      finished.push(yaml);
+    };
+    await Promise.all([flood, flood, flood, flood, other].map(check));
+    assert.equal(finished.length, 5);
+    assert.notEqual(finished.at(-1), other);
+  });
+}
 
 test("a client with many large documents does not take another client's place in line", async () => {
   const flood = Array.from({ length: 24 }, () =>

@@ -118,7 +118,7 @@ const said = [
   `characters of a name | ${grouped(MOST_NAMES)} each; ${LONGEST_NAME} |`,
   `that wait | ${REPLAYS.atOnce}; ${REPLAYS.atOnceOfOne}; ${REPLAYS.waiting}, shared |`,
   `| replays of documents of more than ${LARGE_LENGTH / 1024} Ki characters together, at a time | 1 |`,
-  `milliseconds to check | ${check.MAX_WAITING_INLINE}; ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
+  `milliseconds to check | ${check.MAX_WAITING_INLINE}; ${check.MAX_WAITING} for each of two threads, ${check.MAX_WAITING_LARGE} for the third one, shared |`,
   `values in their lists and maps | ${grouped(MOST_ATTRIBUTES)} |`,
   `all its records repeat | ${LONGEST_OF_RESOURCE} characters |`,
   `works on for longer than that; that wait | ${inGroups(REDACTION_TRIALS)}; ${REDACTION_TRIALS.waiting}, shared |`,

@@ -23,18 +23,24 @@ const resting = new RestingThreads(REST_MS);
 /**
  * Examines a document in a thread. A document that takes too much memory gets this as its only problem.
  *
+ * @param gone ends the examination when it fires; the promise rejects with its reason
  * @param timeLimitMs counted from the moment when the thread has loaded its modules
  * @throws Unavailable when the time limit is reached
  */
 export async function examineInThread(
   question: Question,
+  gone?: AbortSignal,
   timeLimitMs = TIME_LIMIT_MS,
 ): Promise<Examined> {
+  gone?.throwIfAborted();
   const thread = resting.take() ?? start();
   let timer: NodeJS.Timeout | undefined;
   let mayRest = false;
+  const done = new AbortController();
   try {
     return await new Promise<Examined>((resolve, reject) => {
+      const leave = (): void => reject(gone?.reason as Error);
+      gone?.addEventListener("abort", leave, { signal: done.signal });
       const late = new Unavailable(
         "The server is too busy to check this policy: try again later",
         RETRY_SECONDS,
@@ -57,6 +63,7 @@ export async function examineInThread(
     });
   } finally {
     clearTimeout(timer);
+    done.abort();
     if (mayRest) resting.rest(thread);
     else await thread.terminate();
   }

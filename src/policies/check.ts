@@ -158,7 +158,7 @@ async function answer(asker: Asker, question: Question): Promise<Examined> {
     const examined = await turns.run(asker, () => examineInThread({ ...question, maxSteps }));
     if (!examined.isGivenUp) return examined;
   }
-  return large.run(asker, () => examineInThread(question));
+  return large.run(asker, () => examineInThread(question, asker.gone));
 }
 
 function oneAtATime(waiting: number): Turns {

@@ -106,7 +106,7 @@ test("a thread examines one small document after another, and ends after a large
 });
 
 test("a check that exceeds its time limit is the server's fault, not the document's", async () => {
-  await assert.rejects(examineInThread({ yaml: multiplied, command: undefined }, 1), {
+  await assert.rejects(examineInThread({ yaml: multiplied, command: undefined }, undefined, 1), {
     status: 503,
     retryAfterSeconds: 30,
     message: "The server is too busy to check this policy: try again later",
@@ -191,6 +191,15 @@ test("a check whose client disconnects is dropped from the line", async () => {
   client.abort(reason);
   await assert.rejects(left, reason);
   assert.deepEqual(await running, []);
+});
+
+test("a large check ends when its client disconnects", async () => {
+  const client = new AbortController();
+  const reason = new Error("left");
+  const leave = (): void => client.abort(reason);
+  process.once("worker", (worker) => worker.once("online", leave));
+  const running = checkDocument({ ...ACME, gone: client.signal }, multiplied + "#".repeat(60_000));
+  await assert.rejects(running, reason);
 });
 
 test("a refusal names line and column of the first problem, and how many more there are", async () => {

@@ -122,6 +122,23 @@ test("the session of docs/api.md reads, exports, counts and follows the audit", 
   assert.match(stdout, /"url":"\/api\/public\/audit\/export-tickets\//);
 });
 
+test("the session of docs/operations.md forwards what was denied since it last ran", async (t) => {
+  const app = await start(t);
+  const folder = emptyFolder(t);
+  const report = (command: string, decision: string) =>
+    app.post("/api/public/audit", { command, decision });
+  await report("git push", "denied");
+  await runSession("docs/operations.md", app, folder);
+  await report("echo  'a \\b'", "denied");
+  await report("ls", "allowed");
+  await runSession("docs/operations.md", app, folder);
+  await runSession("docs/operations.md", app, folder);
+  const lines = readFileSync(join(folder, "denied.ndjson"), "utf8").split("\n");
+  assert.equal(lines.length, 2);
+  const event = JSON.parse(lines[0] ?? "") as { command: string };
+  assert.equal(event.command, "echo  'a \\b'");
+});
+
 test("the session of docs/policies.md checks, tries and publishes the page's first policy", async (t) => {
   const folder = emptyFolder(t);
   const [, policy = ""] = /```yaml\n([\s\S]*?)```/.exec(read("docs/policies.md")) ?? [];

@@ -25,7 +25,7 @@ import { systemStopwatch } from "./core/timers.ts";
 import type { Demo } from "./demo/demo.ts";
 import type { CountWrite } from "./demo/write-limit.ts";
 import type { EngineDemo, OpenEngine, Stores } from "./engine.ts";
-import { BodyBudget } from "./http/body-budget.ts";
+import { BodyBudget } from "./http/bodies/body-budget.ts";
 import { originRule } from "./http/cors.ts";
 import { hostRule } from "./http/host-rule.ts";
 import { createListener } from "./http/listener.ts";

@@ -1,6 +1,6 @@
 /** How much memory and work all requests share at a time, and how much work may wait. */
 import { REDACTION_TRIALS } from "./audit/routes.ts";
-import { COSTLY_WORK, SHORT_ANSWERS, Turns, type TurnLimits } from "./core/turns.ts";
+import { COSTLY_WORK, SHORT_ANSWERS, Turns, type TurnLimits } from "./core/scheduling/turns.ts";
 import { DRAFT_READS } from "./portal/server/draft-routes.ts";
 import { REPLAYS } from "./replay/replay.ts";
 

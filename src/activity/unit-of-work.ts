@@ -1,7 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import { changeFor } from "../core/change-asker.ts";
 import { Unavailable, Unrecorded } from "../core/errors.ts";
-import type { Asker } from "../core/turns.ts";
+import type { Asker } from "../core/scheduling/turns.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
 

@@ -1,5 +1,5 @@
 /** The tools of AI agents in the terms of audit events, for hooks and for telemetry alike. */
-import { jsonOrUndefined } from "../core/json.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { commandText, isPlainWord, quotedWord } from "../core/quoted-word.ts";
 import { isObject } from "../core/validate.ts";
 

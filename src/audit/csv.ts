@@ -1,7 +1,7 @@
 /** Events as comma-separated values (RFC 4180), safe to open in a spreadsheet. */
 import { slicesOf } from "../core/slices.ts";
-import { parseLongJson } from "../core/long-json.ts";
-import type { Work } from "../core/work.ts";
+import { parseLongJson } from "../core/json/long-json.ts";
+import type { Work } from "../core/scheduling/work.ts";
 import { auditEvent, type AuditEvent } from "./schema.ts";
 
 const COLUMNS = Object.keys(auditEvent.properties) as readonly (keyof AuditEvent)[];

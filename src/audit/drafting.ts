@@ -1,6 +1,6 @@
 /** Turns reported events into events that can be stored: checked, without secrets, complete. */
 import type { Awaitable } from "../core/caller.ts";
-import type { Work } from "../core/work.ts";
+import type { Work } from "../core/scheduling/work.ts";
 import { REDACTED_FIELDS } from "./event-fields.ts";
 import {
   checkEvent,

@@ -1,10 +1,10 @@
 import type { Writable } from "node:stream";
 import { regularCheck, type Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Party } from "../core/fair-share.ts";
+import type { Party } from "../core/scheduling/fair-share.ts";
 import { eachPiece } from "../core/pieces.ts";
-import type { Turns } from "../core/turns.ts";
-import { Yielder } from "../core/yielder.ts";
+import type { Turns } from "../core/scheduling/turns.ts";
+import { Yielder } from "../core/scheduling/yielder.ts";
 import { BadInput, TooLarge } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { bodyOf } from "../core/validate.ts";

@@ -6,7 +6,7 @@
  */
 import { SECOND_MS } from "../core/clock.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
-import type { TurnLimits } from "../core/turns.ts";
+import type { TurnLimits } from "../core/scheduling/turns.ts";
 
 /** A read of more bytes is long. */
 export const LONG_READ_BYTES = 64 << 10;

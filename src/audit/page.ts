@@ -1,5 +1,5 @@
 import { cursorOf, positionFault, readCursor } from "./cursor.ts";
-import type { Searcher } from "../core/fair-share.ts";
+import type { Searcher } from "../core/scheduling/fair-share.ts";
 import type { AuditFilter, AuditRows, AuditStore } from "./store.ts";
 
 /** The start and the length of a page. */

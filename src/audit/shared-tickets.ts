@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { Credentials } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Party } from "../core/fair-share.ts";
+import type { Party } from "../core/scheduling/fair-share.ts";
 import type { Surface } from "../http/route.ts";
 import {
   ExportTickets,

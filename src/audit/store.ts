@@ -1,6 +1,6 @@
 import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
-import type { Party, Searcher } from "../core/fair-share.ts";
+import type { Party, Searcher } from "../core/scheduling/fair-share.ts";
 import type { Pieces } from "../core/pieces.ts";
 import type { ExactFilter, ExcludingFilter } from "./event-fields.ts";
 import type { FacetName, ValueCount } from "./facets.ts";

@@ -9,9 +9,9 @@ import type { Writable } from "node:stream";
 import type { Awaitable } from "../core/caller.ts";
 import { HOUR_MS, SECOND_MS } from "../core/clock.ts";
 import { TooMany, Unavailable } from "../core/errors.ts";
-import { FairShare, type Party } from "../core/fair-share.ts";
+import { FairShare, type Party } from "../core/scheduling/fair-share.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
-import { ownTurn } from "../core/yielder.ts";
+import { ownTurn } from "../core/scheduling/yielder.ts";
 import { streamIds } from "./cursor.ts";
 import type { Arrival, AuditTail, Position } from "./store.ts";
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Actor, Awaitable, Credentials } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
-import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
+import { FairShare, type Holding, type Party } from "../core/scheduling/fair-share.ts";
 import type { Surface } from "../http/route.ts";
 import type { ExportView } from "./export.ts";
 

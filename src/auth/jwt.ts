@@ -4,7 +4,7 @@
  * never chooses how it is verified. Each token has exactly one accepted spelling.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { jsonOrUndefined } from "../core/json.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { isObject } from "../core/validate.ts";
 
 /** The claims of Signalbox about a user. Times are seconds since the epoch. */

@@ -3,8 +3,8 @@
  * describes its shape; the rules below relate its parts. Unknown fields are ignored, so that a
  * later minor version of the format can still be read.
  */
-import { locateFault } from "../core/json-fault.ts";
-import { jsonOrUndefined } from "../core/json.ts";
+import { locateFault } from "../core/json/json-fault.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { boolean, list, object, string } from "../core/schema-parts.ts";
 import type { Infer } from "../core/schema.ts";
 import { parseTimestamp } from "../core/time.ts";

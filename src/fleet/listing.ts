@@ -1,4 +1,4 @@
-import { ownTurn } from "../core/yielder.ts";
+import { ownTurn } from "../core/scheduling/yielder.ts";
 import { isSelected } from "../core/assigned-version.ts";
 import type { OpenRollout } from "../core/assignment.ts";
 import { formatTimestamp } from "../core/time.ts";

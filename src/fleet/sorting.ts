@@ -1,4 +1,4 @@
-import { Yielder } from "../core/yielder.ts";
+import { Yielder } from "../core/scheduling/yielder.ts";
 import type { FleetOrder } from "./order.ts";
 import type { FleetPage, StoredRuntime } from "./store.ts";
 

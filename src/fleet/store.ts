@@ -2,7 +2,7 @@ import type { Expected } from "../core/assignment.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Labels } from "../core/labels.ts";
 import type { Quota } from "../core/quota.ts";
-import type { Searcher } from "../core/fair-share.ts";
+import type { Searcher } from "../core/scheduling/fair-share.ts";
 import type { Heartbeat, RuntimeStatus } from "./schema.ts";
 
 /** A stored runtime; `last_seen` in milliseconds. */

@@ -1,5 +1,5 @@
 import type { Assignments } from "../core/assignment.ts";
-import type { Searcher } from "../core/fair-share.ts";
+import type { Searcher } from "../core/scheduling/fair-share.ts";
 import type { FleetSummary } from "./schema.ts";
 import type { FleetCounts, FleetStore, PolicyCount } from "./store.ts";
 

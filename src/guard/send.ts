@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { jsonOrUndefined } from "../core/json.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { isObject } from "../core/validate.ts";
 import { readRegular } from "./regular-file.ts";
 import { replaceFile } from "./replace-file.ts";

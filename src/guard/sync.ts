@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { jsonOrUndefined } from "../core/json.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { printable } from "../core/printable.ts";
 import { quantity } from "../core/quantity.ts";
 import { pause } from "../core/timers.ts";

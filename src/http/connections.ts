@@ -7,8 +7,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { networkOf } from "../core/address.ts";
-import { connectionArrived } from "../core/arrivals.ts";
-import { FairShare, type Holding, type Share } from "../core/fair-share.ts";
+import { connectionArrived } from "../core/scheduling/arrivals.ts";
+import { FairShare, type Holding, type Share } from "../core/scheduling/fair-share.ts";
 import { Newcomers } from "./newcomers.ts";
 import { isAnswering, type Latest } from "./pipeline.ts";
 

@@ -9,12 +9,12 @@ import {
 } from "../core/caller.ts";
 import { SECOND_MS } from "../core/clock.ts";
 import { Refusal } from "../core/errors.ts";
-import type { Party } from "../core/fair-share.ts";
+import type { Party } from "../core/scheduling/fair-share.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { onFollowed } from "./pipeline.ts";
 import { callerAddress } from "./request.ts";
 import type { Endpoint, RouteMatch } from "./router.ts";
-import type { Turns } from "../core/turns.ts";
+import type { Turns } from "../core/scheduling/turns.ts";
 import {
   CLIENT_GONE,
   ClientGone,

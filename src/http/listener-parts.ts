@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { Awaitable, Caller, Credentials } from "../core/caller.ts";
 import type { Clock, Stopwatch } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import type { BodyBudget } from "./bodies/body-budget.ts";
 import type { OriginRule } from "./cors.ts";
 import type { HostRule } from "./host-rule.ts";
 import type { RequestSummary } from "./request-summary.ts";
 import type { LargeAnswer, RouteDescription, Surface } from "./route.ts";
 import type { Reply } from "./reply.ts";
 import type { Router } from "./router.ts";
-import type { Turns } from "../core/turns.ts";
+import type { Turns } from "../core/scheduling/turns.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
 /** Turns credentials into a caller, or throws the refusal. */

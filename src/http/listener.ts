@@ -6,8 +6,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
 import { Forbidden, NotFound, refusalOf } from "../core/errors.ts";
-import { abandonBody } from "./abandon-body.ts";
-import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
+import { abandonBody } from "./bodies/abandon-body.ts";
+import { bodyRefusal, checkBody, readJsonBody } from "./bodies/body.ts";
 import { originHeaders } from "./cors.ts";
 import { Exchange } from "./exchange.ts";
 import type { ListenerParts } from "./listener-parts.ts";

@@ -5,7 +5,7 @@
  * that arrives behind others is accepted at once, and read in a later turn: one in a turn, and addresses in turn.
  */
 import type { Socket } from "node:net";
-import { RecentArrivals, connectionArrived } from "../core/arrivals.ts";
+import { RecentArrivals, connectionArrived } from "../core/scheduling/arrivals.ts";
 
 /** With more waiting connections than this, the process is behind. */
 export const MANY = 100;

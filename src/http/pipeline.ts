@@ -8,7 +8,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { networkOf } from "../core/address.ts";
-import { FairShare, type Holding } from "../core/fair-share.ts";
+import { FairShare, type Holding } from "../core/scheduling/fair-share.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { hasTooManyHeaders } from "./request.ts";
 import type { RequestInPieces } from "./request-in-pieces.ts";

@@ -1,9 +1,9 @@
 import { IncomingMessage } from "node:http";
 import { networkOf } from "../core/address.ts";
-import { onQuietTurn } from "../core/arrivals.ts";
-import { FairLine } from "../core/fair-line.ts";
-import type { Party } from "../core/fair-share.ts";
-import { ChunkBudget } from "./chunk-budget.ts";
+import { onQuietTurn } from "../core/scheduling/arrivals.ts";
+import { FairLine } from "../core/scheduling/fair-line.ts";
+import type { Party } from "../core/scheduling/fair-share.ts";
+import { ChunkBudget } from "./bodies/chunk-budget.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { callerAddress, hasTooManyHeaders } from "./request.ts";
 

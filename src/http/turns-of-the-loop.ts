@@ -7,9 +7,9 @@
  *   proxy one client can send hundreds a second.
  */
 import type { Duplex } from "node:stream";
-import { areArriving, onQuietTurn } from "../core/arrivals.ts";
-import { FairLine } from "../core/fair-line.ts";
-import type { Party } from "../core/fair-share.ts";
+import { areArriving, onQuietTurn } from "../core/scheduling/arrivals.ts";
+import { FairLine } from "../core/scheduling/fair-line.ts";
+import type { Party } from "../core/scheduling/fair-share.ts";
 import { setImmediate, systemStopwatch } from "../core/timers.ts";
 
 /** The requests sent ahead that begin in a turn, of all connections. */

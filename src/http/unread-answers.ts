@@ -7,7 +7,7 @@
  */
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
-import { FairShare, type Holding, type Party, type Share } from "../core/fair-share.ts";
+import { FairShare, type Holding, type Party, type Share } from "../core/scheduling/fair-share.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
 
 /** Counts the unread bytes, and cuts responses when there are too many. */

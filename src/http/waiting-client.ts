@@ -1,7 +1,7 @@
 /** The client of a request, as far as long-running work needs it. */
 import type { Awaitable, Credentials } from "../core/caller.ts";
 import { Refusal } from "../core/errors.ts";
-import type { Party } from "../core/fair-share.ts";
+import type { Party } from "../core/scheduling/fair-share.ts";
 
 /** The status in log and metrics of a request whose client disconnected before the response. */
 export const CLIENT_GONE = 499;

@@ -1,7 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RolesMode } from "../core/roles.ts";
-import type { Asker } from "../core/turns.ts";
+import type { Asker } from "../core/scheduling/turns.ts";
 import type { EngineHealth } from "../engine.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";

@@ -8,7 +8,7 @@
  * policy does not wait for larger ones.
  */
 import { BadInput } from "../core/errors.ts";
-import { Turns, type Asker } from "../core/turns.ts";
+import { Turns, type Asker } from "../core/scheduling/turns.ts";
 import { examineInThread } from "./check-thread.ts";
 import { MAX_DOCUMENT_BYTES } from "./document.ts";
 import type { DraftEvent } from "./draft-event.ts";

@@ -6,7 +6,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import { slicesOf } from "../core/slices.ts";
 import { createHash } from "node:crypto";
-import { Yielder } from "../core/yielder.ts";
+import { Yielder } from "../core/scheduling/yielder.ts";
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, jsonPieces, type Reply } from "../http/reply.ts";
 import { cacheHeaders, conditional, representationOf } from "./representation.ts";

@@ -1,6 +1,6 @@
 import { BadInput } from "../core/errors.ts";
 import type { Infer } from "../core/schema.ts";
-import type { Asker } from "../core/turns.ts";
+import type { Asker } from "../core/scheduling/turns.ts";
 import { simulateDocument, summaryOf } from "./check.ts";
 import type { policySimulate, policySimulation } from "./schema.ts";
 import { SCHEMA_NAME } from "./document-keys.ts";

@@ -6,9 +6,9 @@
 import type { Assignments, Expected } from "../core/assignment.ts";
 import { CHECK_EVERY_MS, requireAccepted, whenReady, type Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
-import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
+import { FairShare, type Holding, type Party } from "../core/scheduling/fair-share.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
-import { Yielder } from "../core/yielder.ts";
+import { Yielder } from "../core/scheduling/yielder.ts";
 import type { Reply } from "../http/reply.ts";
 
 /** The longest wait that can be asked for, in seconds. */

@@ -5,7 +5,7 @@
  * and the common end count as replaced.
  */
 
-import type { Work } from "../core/work.ts";
+import type { Work } from "../core/scheduling/work.ts";
 
 /** A run of lines; `left` and `right` are the indexes of its first line in both texts. */
 export interface DiffRun {

@@ -1,5 +1,5 @@
 /** Lines of a file of checkpoints, such as `checkpoints.jsonl`. */
-import { jsonOrUndefined } from "../core/json.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { isObject } from "../core/validate.ts";
 
 /** The line of a checkpoint. */

@@ -8,7 +8,7 @@ import { regularCheck, type Awaitable } from "../core/caller.ts";
 import { DAY_MS, type Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import { FIRST_MS, formatTimestamp } from "../core/time.ts";
-import { type Asker, Turns } from "../core/turns.ts";
+import { type Asker, Turns } from "../core/scheduling/turns.ts";
 import { summaryOf } from "../policies/check.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
 import type { PolicyStore } from "../policies/store.ts";

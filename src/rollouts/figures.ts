@@ -1,6 +1,6 @@
 import { firstSelecting } from "../core/assigned-version.ts";
 import { DAY_MS } from "../core/clock.ts";
-import { Yielder } from "../core/yielder.ts";
+import { Yielder } from "../core/scheduling/yielder.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { ONLINE_MS } from "../fleet/status.ts";
 import type { FleetStore, StoredRuntime } from "../fleet/store.ts";

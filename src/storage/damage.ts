@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { basename, dirname } from "node:path";
-import { jsonOrUndefined } from "../core/json.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { describeError, type Log } from "../core/log.ts";
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";

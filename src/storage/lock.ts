@@ -19,7 +19,7 @@ import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError } from "../core/config-error.ts";
-import { jsonOrUndefined } from "../core/json.ts";
+import { jsonOrUndefined } from "../core/json/json.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { isObject } from "../core/validate.ts";
 import { listDirectory, makeRootDirectory } from "./directories.ts";

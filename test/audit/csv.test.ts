@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { cell, CSV_HEADER, csvLine, csvLines, longCell, longCsvLine } from "../../src/audit/csv.ts";
-import { finish } from "../../src/core/work.ts";
+import { finish } from "../../src/core/scheduling/work.ts";
 import { auditEvent } from "../../src/audit/schema.ts";
 import { auditEventOf } from "./store-suite.ts";
 

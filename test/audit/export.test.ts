@@ -6,7 +6,7 @@ import { CSV_HEADER, csvLine } from "../../src/audit/csv.ts";
 import type { AuditExport, AuditFilter } from "../../src/audit/store.ts";
 import { closing } from "../../src/core/pieces.ts";
 import { Unauthenticated } from "../../src/core/errors.ts";
-import { Turns } from "../../src/core/turns.ts";
+import { Turns } from "../../src/core/scheduling/turns.ts";
 import { until } from "../http/serve.ts";
 import { MemoryAudit, piecesOf } from "../support/memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";

@@ -7,7 +7,7 @@ import { createCallerResolver } from "../../src/auth/caller.ts";
 import { createTokenIssuer } from "../../src/auth/tokens.ts";
 import type { Awaitable } from "../../src/core/caller.ts";
 import { HOUR_MS } from "../../src/core/clock.ts";
-import type { Searcher } from "../../src/core/fair-share.ts";
+import type { Searcher } from "../../src/core/scheduling/fair-share.ts";
 import { ClientGone } from "../../src/http/waiting-client.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { PortalAssets } from "../../src/portal/server/assets.ts";

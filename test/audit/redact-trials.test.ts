@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Unavailable } from "../../src/core/errors.ts";
-import { Turns } from "../../src/core/turns.ts";
+import { Turns } from "../../src/core/scheduling/turns.ts";
 import { LONG_TEXT } from "../../src/audit/event-fields.ts";
 import { auditRoutes, REDACTION_TRIALS } from "../../src/audit/routes.ts";
 import { BATCHES, LARGE_BATCHES } from "../../src/shared-limits.ts";

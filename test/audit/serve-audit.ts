@@ -10,7 +10,7 @@ import { ExportTickets } from "../../src/audit/tickets.ts";
 import { createIds } from "../../src/core/ids.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
-import { Turns } from "../../src/core/turns.ts";
+import { Turns } from "../../src/core/scheduling/turns.ts";
 import { BATCHES, CSV_PIECES, LARGE_BATCHES } from "../../src/shared-limits.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";

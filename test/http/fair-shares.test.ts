@@ -5,7 +5,7 @@ import { request, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { BodyBudget } from "../../src/http/body-budget.ts";
+import { BodyBudget } from "../../src/http/bodies/body-budget.ts";
 import { later, stream, text, type Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
 import { UnreadAnswers } from "../../src/http/unread-answers.ts";

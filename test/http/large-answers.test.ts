@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { stream, text } from "../../src/http/reply.ts";
 import { route, type LargeAnswer } from "../../src/http/route.ts";
-import { Turns } from "../../src/core/turns.ts";
+import { Turns } from "../../src/core/scheduling/turns.ts";
 import { serve, until } from "./serve.ts";
 
 const ROW = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;

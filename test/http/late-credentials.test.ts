@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SECOND_MS } from "../../src/core/clock.ts";
 import { Unauthenticated } from "../../src/core/errors.ts";
-import { Turns } from "../../src/core/turns.ts";
+import { Turns } from "../../src/core/scheduling/turns.ts";
 import { route } from "../../src/http/route.ts";
 import { askerOf } from "../../src/policies/check.ts";
 import { serve, until } from "./serve.ts";

@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { connectionArrived } from "../../src/core/arrivals.ts";
+import { connectionArrived } from "../../src/core/scheduling/arrivals.ts";
 import { reply } from "../../src/http/reply.ts";
 import {
   BUSY_WITH_PIECES,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { BodyBudget } from "../../src/http/body-budget.ts";
+import { BodyBudget } from "../../src/http/bodies/body-budget.ts";
 import { originRule } from "../../src/http/cors.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import { createListener } from "../../src/http/listener.ts";
@@ -9,7 +9,7 @@ import type { RequestSummary } from "../../src/http/request-summary.ts";
 import type { Route } from "../../src/http/route.ts";
 import { Router } from "../../src/http/router.ts";
 import { listen, type Address } from "../../src/http/server.ts";
-import { Turns } from "../../src/core/turns.ts";
+import { Turns } from "../../src/core/scheduling/turns.ts";
 import { UnreadAnswers } from "../../src/http/unread-answers.ts";
 import { Connection } from "./connection.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { finish } from "../../src/core/work.ts";
+import { finish } from "../../src/core/scheduling/work.ts";
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../../src/portal/diff.ts";
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 24 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { finish } from "../../src/core/work.ts";
+import { finish } from "../../src/core/scheduling/work.ts";
 import type { Policy, PolicySummary } from "../../src/policies/schema.ts";
 import { renderPolicies, type PoliciesModel } from "../../src/portal/pages/policies.ts";
 import { start } from "../support/start.ts";

@@ -1,7 +1,7 @@
 /** The server and the browser modules assemble the same page: from the stores, and from the API. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { finish } from "../../src/core/work.ts";
+import { finish } from "../../src/core/scheduling/work.ts";
 import { readQuery, type QueryParameters } from "../../src/http/query.ts";
 import { audit } from "../../src/portal/pages/audit-page.ts";
 import { account } from "../../src/portal/pages/access-account.ts";

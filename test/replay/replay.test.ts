@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.ts";
 import { Unauthenticated } from "../../src/core/errors.ts";
-import { Turns } from "../../src/core/turns.ts";
+import { Turns } from "../../src/core/scheduling/turns.ts";
 import type { Policy } from "../../src/policies/schema.ts";
 import { publishRoutes } from "../../src/replay/publish-routes.ts";
 import {

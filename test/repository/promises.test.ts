@@ -18,13 +18,13 @@ import { settingRows } from "../../src/config.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/clock.ts";
 import { TooLarge } from "../../src/core/errors.ts";
 import { MOST_LABEL_LENGTH, PUBLIC_MOST_LABEL_LENGTH } from "../../src/core/quota.ts";
-import * as json from "../../src/core/json.ts";
-import * as longJson from "../../src/core/long-json.ts";
+import * as json from "../../src/core/json/json.ts";
+import * as longJson from "../../src/core/json/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
-import * as large from "../../src/http/large-bodies.ts";
-import { CONTAINER_BYTES } from "../../src/http/body-cost.ts";
-import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
-import * as chunks from "../../src/http/chunk-budget.ts";
+import * as large from "../../src/http/bodies/large-bodies.ts";
+import { CONTAINER_BYTES } from "../../src/http/bodies/body-cost.ts";
+import { LARGE_BODY_BYTES } from "../../src/http/bodies/body.ts";
+import * as chunks from "../../src/http/bodies/chunk-budget.ts";
 import { MOST_LIST_CHARACTERS } from "../../src/http/field-length.ts";
 import {
   MAX_WAITING_HEADERS,
@@ -34,13 +34,13 @@ import {
   MAX_WAITING_SIZE,
 } from "../../src/http/pipeline.ts";
 import { MANY } from "../../src/http/newcomers.ts";
-import type { TurnLimits } from "../../src/core/turns.ts";
+import type { TurnLimits } from "../../src/core/scheduling/turns.ts";
 import { LINES_A_MINUTE } from "../../src/http/request-log.ts";
 import * as pieces from "../../src/http/request-in-pieces.ts";
 import { MOST_HEADERS } from "../../src/http/request.ts";
 import { STALLED_MS } from "../../src/http/respond.ts";
 import { LIMITS } from "../../src/http/server.ts";
-import * as turns from "../../src/core/turns.ts";
+import * as turns from "../../src/core/scheduling/turns.ts";
 import { TIME_LIMIT_MS } from "../../src/policies/check-thread.ts";
 import * as check from "../../src/policies/check.ts";
 import { MAX_WRAPPERS } from "../../src/policies/shell/command-parts.ts";

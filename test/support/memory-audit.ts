@@ -31,8 +31,8 @@ import {
 import type { Pieces } from "../../src/core/pieces.ts";
 import type { Awaitable } from "../../src/core/caller.ts";
 import type { Quota } from "../../src/core/quota.ts";
-import type { Searcher } from "../../src/core/fair-share.ts";
-import { cutTexts, TextCutter } from "../../src/core/text-cutter.ts";
+import type { Searcher } from "../../src/core/scheduling/fair-share.ts";
+import { cutTexts, TextCutter } from "../../src/core/json/text-cutter.ts";
 
 /** A stored event; its number rises in the order of ingest. */
 interface Row {

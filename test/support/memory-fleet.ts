@@ -2,7 +2,7 @@ import { assignedVersion } from "../../src/core/assigned-version.ts";
 import type { Expected } from "../../src/core/assignment.ts";
 import { labelLength, type Labels } from "../../src/core/labels.ts";
 import type { Quota } from "../../src/core/quota.ts";
-import type { Searcher } from "../../src/core/fair-share.ts";
+import type { Searcher } from "../../src/core/scheduling/fair-share.ts";
 import { isDrifted } from "../../src/fleet/drift.ts";
 import { fitting } from "../../src/fleet/filter.ts";
 import { inSlices } from "../../src/fleet/listing.ts";

@@ -2,7 +2,7 @@
 import { BadInput } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { isObject, pathOf } from "../../core/validate.ts";
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { BadInput, TooLarge } from "../../core/errors.ts";
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import { isObject } from "../../core/validate.ts";
 import { later, reply, type Reply } from "../../http/reply.ts";
 import { route, type CustomBody } from "../../http/route.ts";

@@ -1,6 +1,6 @@
 /** The telemetry that AI agents send about their tools, as audit events. `docs/guard.md` names the versions. */
 import { createHash } from "node:crypto";
-import { parseInnerJson } from "../../core/json.ts";
+import { parseInnerJson } from "../../core/json/json.ts";
 import { isObject } from "../../core/validate.ts";
 import { type AgentData, commandIn, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
 import { type EventField, REPORTED_FIELDS } from "../event-fields.ts";

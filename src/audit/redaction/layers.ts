@@ -2,7 +2,7 @@
  * Removes one layer of a shell's quoting from a text. The rules are tried on the text and on what each layer leaves, so
  * that none of them has to know how quotes are written within quotes.
  */
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import type { Quotes } from "./quotes.ts";
 import { lastBefore, type Span } from "./spans.ts";
 

@@ -1,5 +1,5 @@
 /** The texts of an organization's own rules. */
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import type { RedactionRule } from "./shapes.ts";
 
 /** The literals that begin with one of them, and their rules in the order in which they are tried. */

@@ -1,6 +1,6 @@
 /** Finds the quoted parts of a text, as a shell reads it. */
 
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import { lastBefore } from "./spans.ts";
 
 /** A part in quotes: the positions of its quotes. */

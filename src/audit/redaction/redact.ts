@@ -3,7 +3,7 @@
  * group of three letters in a table of the beginnings of keywords. A pattern is tried only where a whole keyword is
  * found. So a text without keywords costs about a nanosecond a character, and every text takes linear time.
  */
-import { finish, finishInTime, type Work } from "../../core/work.ts";
+import { finish, finishInTime, type Work } from "../../core/scheduling/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
 import { type Entry, Keywords, nextGroup, standsAt } from "./entries.ts";
 import { optionHint } from "./option-hint.ts";

@@ -1,5 +1,5 @@
 /** Finds the secrets of one text, from its start to its end. */
-import { finish, type Work } from "../../core/work.ts";
+import { finish, type Work } from "../../core/scheduling/work.ts";
 import type { Layer } from "./layers.ts";
 import type { NameEndings } from "./names.ts";
 import { secretsOfProgram } from "./program-options.ts";

@@ -1,5 +1,5 @@
 /** The parts of a text that are secret. */
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import type { Reach } from "./shapes.ts";
 import { MARK } from "./values.ts";
 

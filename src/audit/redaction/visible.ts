@@ -1,5 +1,5 @@
 /** Cuts secrets where a shell would run or begin another command: redaction must not hide it. */
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import { hereDocumentsOf, type HereDocument } from "./here-documents.ts";
 import type { Quotes } from "./quotes.ts";
 import type { Reach } from "./shapes.ts";

@@ -1,4 +1,4 @@
-import { finish } from "../../core/work.ts";
+import { finish } from "../../core/scheduling/work.ts";
 import { diffLines } from "../../portal/diff.ts";
 
 /** A text with its name in a diff. */

@@ -1,4 +1,4 @@
-import { finish, type Work } from "../../core/work.ts";
+import { finish, type Work } from "../../core/scheduling/work.ts";
 import { readQuery, type QueryOf, type QueryParameters } from "../../http/query.ts";
 import { documentTitle } from "../format.ts";
 import type { Html } from "../html.ts";

@@ -1,4 +1,4 @@
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import { diffLines, type DiffRun } from "../diff.ts";
 
 /** A change of a text: the lines that replace lines of it. */

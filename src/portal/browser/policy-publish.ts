@@ -1,5 +1,5 @@
 /** The dialogs of the policy editor that publish its text, and that take over changes which others published. */
-import { finish } from "../../core/work.ts";
+import { finish } from "../../core/scheduling/work.ts";
 import type { Policy } from "../../policies/schema.ts";
 import type { PolicyReplayReport } from "../../replay/report.ts";
 import { html, type Html } from "../html.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../fleet/schema.ts";
 import { labelsIn, MOST_LABELS } from "../../core/labels.ts";
 import { string } from "../../core/schema-parts.ts";
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";

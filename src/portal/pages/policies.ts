@@ -1,5 +1,5 @@
 import { containing } from "../../core/long-needle.ts";
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { FleetSummary } from "../../fleet/schema.ts";

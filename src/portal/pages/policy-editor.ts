@@ -1,5 +1,5 @@
 import { consumers } from "../../core/decision.ts";
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";

@@ -1,4 +1,4 @@
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import { changedPart, type ChangedPart } from "../changed-part.ts";
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../diff.ts";
 import { count, counted } from "../format.ts";

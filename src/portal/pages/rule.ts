@@ -1,5 +1,5 @@
 import { string } from "../../core/schema-parts.ts";
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import { decisionOf } from "../../policies/evaluate.ts";
 import type { Policy, PolicyRule } from "../../policies/schema.ts";

@@ -2,7 +2,7 @@ import type { ActivityEntry } from "../../activity/schema.ts";
 import type { Histogram } from "../../audit/schema.ts";
 import type { Capability } from "../../catalog/schema.ts";
 import type { Awaitable } from "../../core/caller.ts";
-import type { Work } from "../../core/work.ts";
+import type { Work } from "../../core/scheduling/work.ts";
 import type { DashboardCounts } from "../../dashboard/schema.ts";
 import type { FleetFilter } from "../../fleet/store.ts";
 import type { FleetSort } from "../../fleet/order.ts";

@@ -1,10 +1,10 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditStore } from "../../audit/store.ts";
 import { BadInput, Conflict, NotFound } from "../../core/errors.ts";
-import { parseLongJson } from "../../core/long-json.ts";
+import { parseLongJson } from "../../core/json/long-json.ts";
 import type { Infer } from "../../core/schema.ts";
-import type { Turns } from "../../core/turns.ts";
-import { Yielder } from "../../core/yielder.ts";
+import type { Turns } from "../../core/scheduling/turns.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import { route } from "../../http/route.ts";
 import { askerOf, draftPolicyRules } from "../../policies/check.ts";
 import { type DraftEvent, shortened } from "../../policies/draft-event.ts";

@@ -1,7 +1,7 @@
-import { Yielder } from "../../core/yielder.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { text, type Reply } from "../../http/reply.ts";
-import type { Asker } from "../../core/turns.ts";
+import type { Asker } from "../../core/scheduling/turns.ts";
 import { route } from "../../http/route.ts";
 import type { Page } from "../../metadata/service.ts";
 import { html, type Html } from "../html.ts";

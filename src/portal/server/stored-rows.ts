@@ -1,9 +1,9 @@
-import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA } from "../../core/json-tokens.ts";
-import { OPEN_LIST, OPEN_OBJECT, QUOTE } from "../../core/json-tokens.ts";
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA } from "../../core/json/json-tokens.ts";
+import { OPEN_LIST, OPEN_OBJECT, QUOTE } from "../../core/json/json-tokens.ts";
 import type { Pieces } from "../../core/pieces.ts";
-import { cutTexts, TextCutter } from "../../core/text-cutter.ts";
-import type { Work } from "../../core/work.ts";
-import { Yielder } from "../../core/yielder.ts";
+import { cutTexts, TextCutter } from "../../core/json/text-cutter.ts";
+import type { Work } from "../../core/scheduling/work.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 
 /** Characters of each text of an event in a list; rows show fewer. */
 export const MOST_IN_LIST = 1_000;

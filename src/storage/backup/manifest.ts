@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { jsonOrUndefined } from "../../core/json.ts";
+import { jsonOrUndefined } from "../../core/json/json.ts";
 import { isObject } from "../../core/validate.ts";
 
 /** The name of the file that describes a backup. */

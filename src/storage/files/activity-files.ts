@@ -1,7 +1,7 @@
 import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { Yielder } from "../../core/yielder.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import { validate } from "../../core/validate.ts";
 import { DamageFound, type DamageRegister } from "../damage.ts";
 import { ifExists, type FileOperations } from "../file-operations.ts";

@@ -11,7 +11,7 @@ import type {
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
-import type { Searcher } from "../../core/fair-share.ts";
+import type { Searcher } from "../../core/scheduling/fair-share.ts";
 import type { Durability } from "../append-log-options.ts";
 import { DamageRegister } from "../damage.ts";
 import { listOrganizations } from "../directories.ts";

@@ -4,7 +4,7 @@
  * reports arrive, and a log may be applied again to a later snapshot.
  */
 import { sameLabels, storedLabels } from "../../core/labels.ts";
-import { jsonOrUndefined } from "../../core/json.ts";
+import { jsonOrUndefined } from "../../core/json/json.ts";
 import { parseTimestamp, formatTimestamp } from "../../core/time.ts";
 import { isObject } from "../../core/validate.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";

@@ -1,4 +1,4 @@
-import { Yielder } from "../../core/yielder.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetPage, StoredRuntime } from "../../fleet/store.ts";
 import { Queue } from "../queue.ts";

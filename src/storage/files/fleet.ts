@@ -9,7 +9,7 @@ import type { Expected } from "../../core/assignment.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import { recheckAsker } from "../../core/change-asker.ts";
 import type { Labels } from "../../core/labels.ts";
-import { ownTurn } from "../../core/yielder.ts";
+import { ownTurn } from "../../core/scheduling/yielder.ts";
 import { inSlices } from "../../fleet/listing.ts";
 import { fitting } from "../../fleet/filter.ts";
 import type { FleetCounts, FleetQuery, FleetStore } from "../../fleet/store.ts";

@@ -3,7 +3,7 @@ import { matcherOf, type ActivityFilter } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
 import { formatTimestamp } from "../../core/time.ts";
-import { Yielder } from "../../core/yielder.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import { numberFrom, type Database, type Statements } from "./database.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { withLease } from "./leases.ts";

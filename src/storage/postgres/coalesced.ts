@@ -1,7 +1,7 @@
-import { FairLine } from "../../core/fair-line.ts";
-import type { Party } from "../../core/fair-share.ts";
+import { FairLine } from "../../core/scheduling/fair-line.ts";
+import type { Party } from "../../core/scheduling/fair-share.ts";
 import { nextTurn } from "../../core/timers.ts";
-import { Yielder } from "../../core/yielder.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import { SEPARATOR } from "./text.ts";
 
 /** Reads the values of many keys with one query. */

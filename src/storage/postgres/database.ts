@@ -3,8 +3,8 @@
  * limits, and errors as the service reports them.
  */
 import type { Log } from "../../core/log.ts";
-import type { Searcher } from "../../core/fair-share.ts";
-import { Turns, type Asker } from "../../core/turns.ts";
+import type { Searcher } from "../../core/scheduling/fair-share.ts";
+import { Turns, type Asker } from "../../core/scheduling/turns.ts";
 import { isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
 import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
 import { repeatedly } from "./repeat.ts";

@@ -1,7 +1,7 @@
 import { BUCKETS } from "../../core/assigned-version.ts";
 import type { Expected, Selector } from "../../core/assignment.ts";
 import { labelOf, sortedLabels, type Labels } from "../../core/labels.ts";
-import { Turns, type Asker } from "../../core/turns.ts";
+import { Turns, type Asker } from "../../core/scheduling/turns.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
 import type { FleetCounts, FleetQuery, FleetStore } from "../../fleet/store.ts";
 import type { ForgottenRuntimes, PolicyCount, StoredRuntime } from "../../fleet/store.ts";

@@ -1,4 +1,4 @@
-import { Yielder } from "../../core/yielder.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import type { Statements } from "./database.ts";
 
 /** A row of a list: its id, and its number in the order of creation. */

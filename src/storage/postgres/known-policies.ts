@@ -1,5 +1,5 @@
 import { setNewest } from "../../core/set-newest.ts";
-import { Turns } from "../../core/turns.ts";
+import { Turns } from "../../core/scheduling/turns.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { fromText } from "./text.ts";
 

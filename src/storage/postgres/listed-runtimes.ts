@@ -1,5 +1,5 @@
 import { Unavailable } from "../../core/errors.ts";
-import { FairShare, type Party } from "../../core/fair-share.ts";
+import { FairShare, type Party } from "../../core/scheduling/fair-share.ts";
 
 /** The runtimes of a slice, and their `last_seen` at the moment of the list, as arrays of SQL: rows take six times the memory. */
 export interface Slice {

@@ -1,8 +1,8 @@
 /** The connections for searches. They are apart from those for short statements, so that slow searches do not slow ingest. */
 import { HOUR_MS } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
-import type { Searcher } from "../../core/fair-share.ts";
-import { Turns, type Asker } from "../../core/turns.ts";
+import type { Searcher } from "../../core/scheduling/fair-share.ts";
+import { Turns, type Asker } from "../../core/scheduling/turns.ts";
 import { CANCELED, codeOf } from "./faults.ts";
 import { LimitedPool, WAIT_MS, type PoolClient, type PoolShape } from "./pool.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { finish } from "../../../src/core/work.ts";
+import { finish } from "../../../src/core/scheduling/work.ts";
 import { literalFamilies, Literals } from "../../../src/audit/redaction/literals.ts";
 import { ownRules } from "../../../src/audit/redaction/own-rules.ts";
 import { Redactor } from "../../../src/audit/redaction/redact.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { finish } from "../../../src/core/work.ts";
+import { finish } from "../../../src/core/scheduling/work.ts";
 import { mergeTexts } from "../../../src/portal/browser/merge.ts";
 
 const merge = (base: string, mine: string, theirs: string) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { finish } from "../../../src/core/work.ts";
+import { finish } from "../../../src/core/scheduling/work.ts";
 import { renderFleet, type FleetModel } from "../../../src/portal/pages/fleet.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");

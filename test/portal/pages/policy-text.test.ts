@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { finish } from "../../../src/core/work.ts";
+import { finish } from "../../../src/core/scheduling/work.ts";
 import { policyChanges, policyText } from "../../../src/portal/pages/policy-text.ts";
 import { partsOf } from "../../support/parts-of.ts";
 

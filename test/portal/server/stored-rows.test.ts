@@ -1,7 +1,7 @@
 /** Rows of a store, and the commands of events, are read in parts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { finish } from "../../../src/core/work.ts";
+import { finish } from "../../../src/core/scheduling/work.ts";
 import { differentCommands } from "../../../src/portal/server/rule-routes.ts";
 import { rowsIn, rowsOf } from "../../../src/portal/server/stored-rows.ts";
 import { partsOf } from "../../support/parts-of.ts";

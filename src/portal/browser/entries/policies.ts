@@ -1,5 +1,5 @@
 import "../frame.ts";
-import { finish } from "../../../core/work.ts";
+import { finish } from "../../../core/scheduling/work.ts";
 import { html } from "../../html.ts";
 import { pageLink } from "../../page-link.ts";
 import { isRollingOut, policies, renderPolicies } from "../../pages/policies.ts";

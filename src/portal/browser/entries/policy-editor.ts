@@ -1,5 +1,5 @@
 import "../frame.ts";
-import { finish } from "../../../core/work.ts";
+import { finish } from "../../../core/scheduling/work.ts";
 import type { Policy } from "../../../policies/schema.ts";
 import { DISCARDED_KEY, type DraftNote, type EditorDraft } from "../../editor-draft.ts";
 import { html } from "../../html.ts";

@@ -15,7 +15,7 @@ import type { SegmentedLog } from "../../segmented-log.ts";
 import { GrowingIndex, indexLines } from "./index/growing-index.ts";
 import type { IndexThreads } from "./sidecar/index-threads.ts";
 import { SealedIndex } from "./index/sealed-index.ts";
-import { Yielder } from "../../../core/yielder.ts";
+import { Yielder } from "../../../core/scheduling/yielder.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { removeStrayFiles, sidecarOf } from "./sidecar/stray-files.ts";

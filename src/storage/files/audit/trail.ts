@@ -10,7 +10,7 @@ import type { AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.t
 import type { ProviderActivity, Stored } from "../../../audit/store.ts";
 import { streamPosition } from "../../../audit/positions.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
-import type { Searcher } from "../../../core/fair-share.ts";
+import type { Searcher } from "../../../core/scheduling/fair-share.ts";
 import type { Quota } from "../../../core/quota.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { Queue } from "../../queue.ts";

@@ -2,8 +2,8 @@
 import type { AuditExport, AuditFilter, AuditRows } from "../../../audit/store.ts";
 import { listPosition, type ListPlace } from "../../../audit/positions.ts";
 import { closing } from "../../../core/pieces.ts";
-import { TextCutter } from "../../../core/text-cutter.ts";
-import type { Searcher } from "../../../core/fair-share.ts";
+import { TextCutter } from "../../../core/json/text-cutter.ts";
+import type { Searcher } from "../../../core/scheduling/fair-share.ts";
 import type { Database } from "../database.ts";
 import type { Readers } from "./readers.ts";
 import { piecesOf, readRows, type Selection } from "./rows.ts";

@@ -1,6 +1,6 @@
 /** Calls `audit_append_1`, which stores events. */
-import { Yielder } from "../../../core/yielder.ts";
-import type { Work } from "../../../core/work.ts";
+import { Yielder } from "../../../core/scheduling/yielder.ts";
+import type { Work } from "../../../core/scheduling/work.ts";
 import type { Database } from "../database.ts";
 import { textArray } from "../text-array.ts";
 import { EVENT_COLUMNS, type NewEvent } from "./records.ts";

@@ -6,9 +6,9 @@
 import type { Arrival, AuditFilter, AuditTail } from "../../../audit/store.ts";
 import { LONG_READ_BYTES } from "../../../audit/long-reads.ts";
 import { markedPosition, type MarkedPlace } from "../../../audit/positions.ts";
-import type { Party } from "../../../core/fair-share.ts";
+import type { Party } from "../../../core/scheduling/fair-share.ts";
 import { clearTimeout, setTimeout } from "../../../core/timers.ts";
-import { Turns } from "../../../core/turns.ts";
+import { Turns } from "../../../core/scheduling/turns.ts";
 import type { Database, Statements } from "../database.ts";
 import { LongEvents, type LongEvent } from "./long-events.ts";
 import { daysFrom, markOf, stillThere } from "./marks.ts";

@@ -2,7 +2,7 @@
 import type { AuditActivity, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
 import type { ProviderActivity } from "../../../audit/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
-import type { Searcher } from "../../../core/fair-share.ts";
+import type { Searcher } from "../../../core/scheduling/fair-share.ts";
 import type { Database } from "../database.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, isCounted } from "./conditions.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../../audit/facets.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditFacets, AuditFilter } from "../../../audit/store.ts";
-import type { Searcher } from "../../../core/fair-share.ts";
+import type { Searcher } from "../../../core/scheduling/fair-share.ts";
 import type { Database } from "../database.ts";
 import { fromText } from "../text.ts";
 import { Values } from "../values.ts";

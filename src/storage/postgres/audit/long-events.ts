@@ -3,8 +3,8 @@
  * their filters are. The read keeps its turn until all of them have taken the event, or for a second.
  */
 import { LONG_READS, withinASecond } from "../../../audit/long-reads.ts";
-import type { Party } from "../../../core/fair-share.ts";
-import { Turns } from "../../../core/turns.ts";
+import type { Party } from "../../../core/scheduling/fair-share.ts";
+import { Turns } from "../../../core/scheduling/turns.ts";
 import type { Statements } from "../database.ts";
 import { readLine } from "./portions.ts";
 

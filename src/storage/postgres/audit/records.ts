@@ -4,7 +4,7 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import { isListed } from "../../../audit/facets.ts";
 import { DAY_MS } from "../../../core/clock.ts";
 import { parseTimestamp } from "../../../core/time.ts";
-import type { Work } from "../../../core/work.ts";
+import type { Work } from "../../../core/scheduling/work.ts";
 import { fromText, isSafeJson, SEPARATOR, toText } from "../text.ts";
 
 /** Ends each searched field. It cannot be part of a text: there it is always followed by a digit (see `text.ts`). */

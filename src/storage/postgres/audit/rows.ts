@@ -5,8 +5,8 @@
 import { LONG_READS, withinASecond } from "../../../audit/long-reads.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
-import type { Searcher } from "../../../core/fair-share.ts";
-import { Turns } from "../../../core/turns.ts";
+import type { Searcher } from "../../../core/scheduling/fair-share.ts";
+import { Turns } from "../../../core/scheduling/turns.ts";
 import type { Database } from "../database.ts";
 import { byOrganization } from "../searches.ts";
 import { Values } from "../values.ts";

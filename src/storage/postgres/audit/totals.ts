@@ -4,7 +4,7 @@
  */
 import type { AuditFilter } from "../../../audit/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
-import type { Searcher } from "../../../core/fair-share.ts";
+import type { Searcher } from "../../../core/scheduling/fair-share.ts";
 import type { Database } from "../database.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, countedValuesOf, isCounted, isSearch } from "./conditions.ts";

@@ -1,7 +1,7 @@
 import type { Stored } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
-import { FairLine } from "../../../core/fair-line.ts";
-import { FairShare, type Holding, type Party } from "../../../core/fair-share.ts";
+import { FairLine } from "../../../core/scheduling/fair-line.ts";
+import { FairShare, type Holding, type Party } from "../../../core/scheduling/fair-share.ts";
 
 /**
  * The most bytes of the events that wait, each counted as its line and 4 KiB more, since a short event takes as much memory

@@ -13,8 +13,8 @@
  * All numbers are 32 bits wide.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
-import type { Work } from "../../../../core/work.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 import { hashesOf, hashOf } from "./hash.ts";
 import { lowerBound, sortedByKey } from "./sorting.ts";
 import { TextBuffer, encodeTexts } from "./text-buffer.ts";

@@ -6,7 +6,7 @@
 import type { EventFieldName } from "../../../../audit/event-fields.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 import { eachLine, type TakeLine } from "../../../log-lines.ts";
 import { readLine, timeOf } from "../write/lines.ts";
 import { byCodedName, PACKED_FACETS, packFacets } from "./fields.ts";

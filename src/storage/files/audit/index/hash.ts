@@ -1,4 +1,4 @@
-import type { Work } from "../../../../core/work.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
 
 /** The number of texts that are hashed in one part of the work: about 0.1 ms. */
 const TEXTS_AT_ONCE = 256;

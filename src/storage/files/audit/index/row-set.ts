@@ -2,7 +2,7 @@
  * An immutable set of rows of one segment that were found by their text. A small set is a list; otherwise it has a
  * bit for each row of the segment, so a set takes at most an eighth of a byte for each row.
  */
-import type { Work } from "../../../../core/work.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
 import type { Column } from "./fields.ts";
 
 const WORD = 32;

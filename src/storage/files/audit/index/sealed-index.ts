@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Awaitable } from "../../../../core/caller.ts";
-import { Yielder } from "../../../../core/yielder.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { readExactly, readInto, withFileIfAny } from "../../../file-ranges.ts";
 import type { ReadFiles } from "../../../read-files.ts";

@@ -4,7 +4,7 @@
  * sealed segment are not kept in memory, but read from its sidecar.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { Slice } from "../../../segment-reader.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
 import type { Dictionary } from "./dictionary.ts";

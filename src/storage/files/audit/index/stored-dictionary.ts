@@ -5,8 +5,8 @@
  */
 import { createHash } from "node:crypto";
 import { LONGEST_LISTED } from "../../../../audit/facets.ts";
-import type { Work } from "../../../../core/work.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { OnDemandSections } from "../sidecar/on-demand-sections.ts";
 import type { Dictionary, ValueTest } from "./dictionary.ts";
 import type { CodedName } from "./fields.ts";

@@ -1,4 +1,4 @@
-import type { Work } from "../../../../core/work.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
 import { grown } from "../../grown.ts";
 
 const FIRST_TEXTS = 8;

@@ -9,7 +9,7 @@
  * one bit for each block. A search ANDs the slices of the needle's bits, 32 blocks at a time. Usually five slices
  * are enough to see that the segment has no match.
  */
-import type { Work } from "../../../../core/work.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
 import type { TextBuffer } from "./text-buffer.ts";
 
 const BLOCK_TEXTS = 256;

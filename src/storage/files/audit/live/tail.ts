@@ -15,10 +15,10 @@ import { LONG_READ_BYTES, LONG_READS, withinASecond } from "../../../../audit/lo
 import { wildcardTest } from "../../../../audit/wildcards.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
-import type { Party } from "../../../../core/fair-share.ts";
+import type { Party } from "../../../../core/scheduling/fair-share.ts";
 import { containing } from "../../../../core/long-needle.ts";
-import { Turns } from "../../../../core/turns.ts";
-import { ownTurn, Yielder } from "../../../../core/yielder.ts";
+import { Turns } from "../../../../core/scheduling/turns.ts";
+import { ownTurn, Yielder } from "../../../../core/scheduling/yielder.ts";
 import { timeOf } from "../write/lines.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
 import { streamPosition } from "../../../../audit/positions.ts";

@@ -4,7 +4,7 @@
  * its answer shows one moment.
  */
 import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../audit/store.ts";
-import type { Searcher } from "../../../../core/fair-share.ts";
+import type { Searcher } from "../../../../core/scheduling/fair-share.ts";
 import { closing } from "../../../../core/pieces.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
@@ -12,7 +12,7 @@ import type { Leases } from "../leases.ts";
 import { listPosition, type ListPlace } from "../../../../audit/positions.ts";
 import { lengthOfLine } from "../write/lines.ts";
 import { MergingCursor, type MatchingRow } from "./merging-cursor.ts";
-import { Yielder } from "../../../../core/yielder.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { segmentViewOf } from "./select-rows.ts";
 import { segmentOf, sliceOf, type GlobalRow, type SegmentIndex } from "../index/segment-index.ts";

@@ -10,7 +10,7 @@ import {
   type ValueCount,
 } from "../../../../audit/facets.ts";
 import type { AuditFacets } from "../../../../audit/store.ts";
-import { Yielder } from "../../../../core/yielder.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import {
   CONSUMERS,

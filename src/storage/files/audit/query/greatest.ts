@@ -1,4 +1,4 @@
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 
 /** The entries with the greatest numbers, the greatest first, of equal ones by key. */
 export async function greatest<Key extends string | number>(

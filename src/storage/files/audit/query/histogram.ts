@@ -5,7 +5,7 @@
  */
 import type { AuditHistogram } from "../../../../audit/store.ts";
 import { HOUR_MS } from "../../../../core/clock.ts";
-import { Yielder } from "../../../../core/yielder.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
 import { decisionOfFacets, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";

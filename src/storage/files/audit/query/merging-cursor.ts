@@ -5,7 +5,7 @@
  * one step.
  */
 import type { ListPlace } from "../../../../audit/positions.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 import {
   AFTER_ALL_ROWS,
   globalRow,

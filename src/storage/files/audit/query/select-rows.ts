@@ -5,8 +5,8 @@
  * else all columns are compared, 32 rows to a word. Rows that are returned, not only counted, are sorted by
  * time.
  */
-import type { Work } from "../../../../core/work.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 import { addBits, keepWanted, marksOf, rowsWithCode, noBits, RowSet } from "../index/row-set.ts";
 import { matchingCount } from "../index/facet-counts.ts";
 import { PACKED_FACETS, type CodedName, type Column } from "../index/fields.ts";

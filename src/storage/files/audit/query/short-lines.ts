@@ -3,8 +3,8 @@
  * only its short form is kept. A stored line never changes, so the short form is cached for the next
  * pages, in a cache that is bounded in bytes.
  */
-import { Yielder } from "../../../../core/yielder.ts";
-import { TextCutter } from "../../../../core/text-cutter.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
+import { TextCutter } from "../../../../core/json/text-cutter.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import type { ByteCache } from "../../byte-cache.ts";

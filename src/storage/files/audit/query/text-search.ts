@@ -5,7 +5,7 @@
  * that have a matching text.
  */
 import { addBits, marksOf, countBits, noBits, RowSet } from "../index/row-set.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
+import type { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { TextQuery } from "./segment-query.ts";
 import type { Column } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";

@@ -13,7 +13,7 @@
  * missing, stale, damaged or of another version, it is rebuilt from the log.
  */
 import { crc32 } from "node:zlib";
-import type { Work } from "../../../../core/work.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
 
 const VERSION = 8;
 export const MAGIC = "sbxindex";

@@ -1,6 +1,6 @@
 /** Writes the sidecar of a sealed segment, in slices between which the event loop serves requests. */
-import type { Work } from "../../../../core/work.ts";
-import { Yielder } from "../../../../core/yielder.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { readManyLines } from "../../../log-lines.ts";
 import { replaceByPieces } from "../../../snapshot.ts";

@@ -9,8 +9,8 @@
 import { answerAllowance, charactersOf, longAnswer } from "../../../../audit/long-answer.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Stored } from "../../../../audit/store.ts";
-import type { Work } from "../../../../core/work.ts";
-import { Yielder } from "../../../../core/yielder.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { Durability } from "../../../append-log-options.ts";
 import { ENDS } from "../../../log-lines.ts";
 import { Queue } from "../../../queue.ts";

@@ -1,5 +1,5 @@
 import { setImmediate, systemStopwatch } from "../../../../core/timers.ts";
-import type { Work } from "../../../../core/work.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
 
 /** A step, which is done at once or returns work that yields after every small part. */
 export type Step = () => Work<void> | void;

@@ -11,8 +11,8 @@ import type { Awaitable } from "../../../../core/caller.ts";
 import { canonicalTimestamp, parseTimestamp } from "../../../../core/time.ts";
 import { isObject } from "../../../../core/validate.ts";
 import { CONTINUES, ENDS } from "../../../log-lines.ts";
-import type { Work } from "../../../../core/work.ts";
-import { Yielder } from "../../../../core/yielder.ts";
+import type { Work } from "../../../../core/scheduling/work.ts";
+import { Yielder } from "../../../../core/scheduling/yielder.ts";
 
 const BETWEEN = '},{"id":"';
 const QUOTE = 0x22;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Yielder } from "../../../../../src/core/yielder.ts";
-import { finish } from "../../../../../src/core/work.ts";
+import { Yielder } from "../../../../../src/core/scheduling/yielder.ts";
+import { finish } from "../../../../../src/core/scheduling/work.ts";
 import {
   GrowingDictionary,
   packDictionary,

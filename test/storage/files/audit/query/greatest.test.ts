@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { greatest } from "../../../../../src/storage/files/audit/query/greatest.ts";
-import { Yielder } from "../../../../../src/core/yielder.ts";
+import { Yielder } from "../../../../../src/core/scheduling/yielder.ts";
 
 const someNumbers = fc.uniqueArray(
   fc.tuple(fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz"), fc.integer({ min: 1, max: 4 })),

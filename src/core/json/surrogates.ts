@@ -1,9 +1,9 @@
 /** Unpaired surrogates in JSON: texts with them are not Unicode, and change when they are stored as UTF-8. */
-import { BadInput } from "./errors.ts";
+import { BadInput } from "../errors.ts";
 import { describeFault } from "./json-fault.ts";
 import { BACKSLASH, LETTER_U } from "./json-tokens.ts";
-import { pathOf } from "./validate.ts";
-import type { Work } from "./work.ts";
+import { pathOf } from "../validate.ts";
+import type { Work } from "../scheduling/work.ts";
 
 const LONE_SURROGATE = /\p{Cs}/u;
 const SEARCH_BYTES = 64 << 10;

@@ -4,8 +4,8 @@
  * an escape or a pair of escaped surrogates is kept or dropped as a whole, even across two pieces.
  */
 import { BACKSLASH, LETTER_U, QUOTE } from "./json-tokens.ts";
-import { Yielder } from "./yielder.ts";
-import type { Pieces } from "./pieces.ts";
+import { Yielder } from "../scheduling/yielder.ts";
+import type { Pieces } from "../pieces.ts";
 
 const ELLIPSIS = Buffer.from("…");
 /** About a tenth of a millisecond of work. */

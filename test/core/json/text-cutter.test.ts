@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cutTexts, TextCutter } from "../../src/core/text-cutter.ts";
+import { cutTexts, TextCutter } from "../../../src/core/json/text-cutter.ts";
 
 /** The expected result of cutting a string, by its code points. */
 function expected(text: string, most: number): string {

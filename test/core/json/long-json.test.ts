@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { MAX_JSON_DEPTH, parseJson } from "../../src/core/json.ts";
+import { MAX_JSON_DEPTH, parseJson } from "../../../src/core/json/json.ts";
 import {
   MAX_CONTAINERS,
   MAX_GAP_BYTES,
@@ -9,9 +9,9 @@ import {
   MAX_NAMES,
   MAX_VALUES,
   parseLongJson,
-} from "../../src/core/long-json.ts";
-import { finish } from "../../src/core/work.ts";
-import { anyText } from "../support/any-text.ts";
+} from "../../../src/core/json/long-json.ts";
+import { finish } from "../../../src/core/scheduling/work.ts";
+import { anyText } from "../../support/any-text.ts";
 
 const parse = (text: string): unknown => finish(parseLongJson(Buffer.from(text), true));
 

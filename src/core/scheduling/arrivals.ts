@@ -3,7 +3,7 @@
  * hundred simultaneous connections would wait for a hundred slices, even for a small request. So long work
  * pauses for a few turns while connections arrive. Each thread has its own state, as it has its own event loop.
  */
-import { setImmediate } from "./timers.ts";
+import { setImmediate } from "../timers.ts";
 
 /** The most turns for which work waits: a flood of connections must not stop it. */
 const MOST_TURNS = 8;

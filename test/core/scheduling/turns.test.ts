@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { connectionArrived } from "../../src/core/arrivals.ts";
+import { connectionArrived } from "../../../src/core/scheduling/arrivals.ts";
 import {
   SLOW_BYTES,
   SLOW_SECONDS,
   Turns,
   TURNS_BETWEEN,
   type TurnLimits,
-} from "../../src/core/turns.ts";
-import { SENT_AT_ONCE, turnsOfAnswers } from "../../src/shared-limits.ts";
-import type { Work } from "../../src/core/work.ts";
+} from "../../../src/core/scheduling/turns.ts";
+import { SENT_AT_ONCE, turnsOfAnswers } from "../../../src/shared-limits.ts";
+import type { Work } from "../../../src/core/scheduling/work.ts";
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
 

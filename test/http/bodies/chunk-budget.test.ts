@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { ChunkBudget } from "../../src/http/chunk-budget.ts";
+import { ChunkBudget } from "../../../src/http/bodies/chunk-budget.ts";
 
 /** The small chunks that a network may have until one is refused. */
 async function takenBy(budget: ChunkBudget, network: string): Promise<number> {

@@ -6,18 +6,22 @@ import { isAscii, isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../core/errors.ts";
-import { parseJson } from "../core/json.ts";
-import { LONG_JSON_BYTES, parseLongJson } from "../core/long-json.ts";
-import { findLoneSurrogate, LONE_SURROGATE_FAULT, mendSurrogates } from "../core/surrogates.ts";
-import type { Schema } from "../core/schema.ts";
-import { readValue } from "../core/validate.ts";
-import { Yielder } from "../core/yielder.ts";
+import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../../core/errors.ts";
+import { parseJson } from "../../core/json/json.ts";
+import { LONG_JSON_BYTES, parseLongJson } from "../../core/json/long-json.ts";
+import {
+  findLoneSurrogate,
+  LONE_SURROGATE_FAULT,
+  mendSurrogates,
+} from "../../core/json/surrogates.ts";
+import type { Schema } from "../../core/schema.ts";
+import { readValue } from "../../core/validate.ts";
+import { Yielder } from "../../core/scheduling/yielder.ts";
 import { costOf } from "./body-cost.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
-import { ClientGone } from "./waiting-client.ts";
+import { ClientGone } from "../waiting-client.ts";
 import { BodyPieces } from "./body-pieces.ts";
-import { isCustomBody, type CustomBody } from "./route.ts";
+import { isCustomBody, type CustomBody } from "../route.ts";
 
 /**
  * Receives the parsed body or the refusal. A large body comes with `release`, which frees its part of the

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ownTurn, Yielder } from "../../src/core/yielder.ts";
+import { ownTurn, Yielder } from "../../../src/core/scheduling/yielder.ts";
 
 /** Work that uses up a slice in each part, and records the event loop turn of each. */
 function* longWork(parts: number, note: () => void): Generator<undefined, number> {

@@ -1,7 +1,7 @@
 /** Divides the processing of large request bodies among their senders. */
-import { FairLine } from "../core/fair-line.ts";
-import type { Party } from "../core/fair-share.ts";
-import { clearInterval, setImmediate, setInterval } from "../core/timers.ts";
+import { FairLine } from "../../core/scheduling/fair-line.ts";
+import type { Party } from "../../core/scheduling/fair-share.ts";
+import { clearInterval, setImmediate, setInterval } from "../../core/timers.ts";
 import type { BodyMemory } from "./body-memory.ts";
 
 /** A large body, which waits until it may be parsed and is then in work until the answer. */

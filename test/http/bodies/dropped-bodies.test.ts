@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { BodyBudget } from "../../src/http/body-budget.ts";
-import { later, type Settle, TextReply } from "../../src/http/reply.ts";
-import { MOST_SMALL_PIECES } from "../../src/http/request-in-pieces.ts";
-import { MOST_HEADERS } from "../../src/http/request.ts";
-import { route } from "../../src/http/route.ts";
-import { serve, until } from "./serve.ts";
+import { BodyBudget } from "../../../src/http/bodies/body-budget.ts";
+import { later, type Settle, TextReply } from "../../../src/http/reply.ts";
+import { MOST_SMALL_PIECES } from "../../../src/http/request-in-pieces.ts";
+import { MOST_HEADERS } from "../../../src/http/request.ts";
+import { route } from "../../../src/http/route.ts";
+import { serve, until } from "../serve.ts";
 
 const free = { type: "object", additionalProperties: true } as const;
 const common = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;

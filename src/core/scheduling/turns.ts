@@ -1,10 +1,10 @@
 import { areArriving, onQuietTurn } from "./arrivals.ts";
-import type { Awaitable } from "./caller.ts";
-import { SECOND_MS } from "./clock.ts";
-import { Unavailable } from "./errors.ts";
+import type { Awaitable } from "../caller.ts";
+import { SECOND_MS } from "../clock.ts";
+import { Unavailable } from "../errors.ts";
 import { FairLine } from "./fair-line.ts";
 import { FairShare, type Holding, type Party } from "./fair-share.ts";
-import { clearInterval, setInterval } from "./timers.ts";
+import { clearInterval, setInterval } from "../timers.ts";
 import type { Work } from "./work.ts";
 import { inFreeSlice, Yielder } from "./yielder.ts";
 

@@ -1,5 +1,5 @@
-import { Unavailable } from "../core/errors.ts";
-import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
+import { Unavailable } from "../../core/errors.ts";
+import { FairShare, type Holding, type Party } from "../../core/scheduling/fair-share.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { LargeBodies, type Repeat } from "./large-bodies.ts";
 

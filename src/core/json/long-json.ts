@@ -7,14 +7,14 @@
  * are parsed. So the pending bytes belong to the innermost of these values.
  */
 import { isAscii } from "node:buffer";
-import { BadInput } from "./errors.ts";
+import { BadInput } from "../errors.ts";
 import { describeFault, findFault } from "./json-fault.ts";
 import { MAX_JSON_DEPTH, tooDeep } from "./json.ts";
 import { hasUnicodeEscape, mendSurrogates, refuseSurrogates } from "./surrogates.ts";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isBlank, isToken } from "./json-tokens.ts";
 import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-tokens.ts";
 import { NameCount } from "./name-count.ts";
-import type { Work } from "./work.ts";
+import type { Work } from "../scheduling/work.ts";
 
 /** Texts up to this length are parsed at once, which takes at most 40 ms for any content. */
 export const LONG_JSON_BYTES = 1 << 19;

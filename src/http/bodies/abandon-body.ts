@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { clearTimeout, setTimeout } from "../core/timers.ts";
+import { clearTimeout, setTimeout } from "../../core/timers.ts";
 
 // Unread bodies up to this size are read and dropped, so that the connection can be reused.
 const MAX_DRAINED_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { FairShare, type Holding, type Party } from "../../src/core/fair-share.ts";
+import { FairShare, type Holding, type Party } from "../../../src/core/scheduling/fair-share.ts";
 
 /** A budget that records its cuts by name. */
 function budgetOf(limit: number) {

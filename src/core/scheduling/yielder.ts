@@ -1,8 +1,8 @@
 import { onQuietTurn } from "./arrivals.ts";
-import type { Awaitable } from "./caller.ts";
+import type { Awaitable } from "../caller.ts";
 import { FairLine } from "./fair-line.ts";
 import type { Party } from "./fair-share.ts";
-import { setImmediate, systemStopwatch } from "./timers.ts";
+import { setImmediate, systemStopwatch } from "../timers.ts";
 import { finishInTime, type Work } from "./work.ts";
 
 const SLICE_MS = 0.5;

@@ -1,5 +1,5 @@
 /** Parses untrusted JSON (RFC 8259) of moderate length; `long-json.ts` parses longer texts. */
-import { BadInput } from "./errors.ts";
+import { BadInput } from "../errors.ts";
 import { locateFault } from "./json-fault.ts";
 
 /** The deepest nesting of objects and lists in a request body. */

@@ -1,5 +1,5 @@
-import { SECOND_MS, type Stopwatch } from "../core/clock.ts";
-import { setImmediate, systemStopwatch } from "../core/timers.ts";
+import { SECOND_MS, type Stopwatch } from "../../core/clock.ts";
+import { setImmediate, systemStopwatch } from "../../core/timers.ts";
 
 /** The chunks of all bodies in one turn of the event loop: about 28 ms, since Node makes a buffer of each. */
 export const MOST_OF_A_TURN = 16_384;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { BadInput } from "../../src/core/errors.ts";
-import { findFault } from "../../src/core/json-fault.ts";
-import { MAX_JSON_DEPTH, parseJson } from "../../src/core/json.ts";
-import { mendSurrogates } from "../../src/core/surrogates.ts";
-import { anyText } from "../support/any-text.ts";
+import { BadInput } from "../../../src/core/errors.ts";
+import { findFault } from "../../../src/core/json/json-fault.ts";
+import { MAX_JSON_DEPTH, parseJson } from "../../../src/core/json/json.ts";
+import { mendSurrogates } from "../../../src/core/json/surrogates.ts";
+import { anyText } from "../../support/any-text.ts";
 
 /** The expectation after a text without a fault. */
 const NO_FAULT = "expected nothing after the value";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { evaluate as evaluateWithin } from "../../src/policies/evaluate.ts";
+import type { Effect } from "../../src/policies/schema.ts";
 import type {
   Command,
   CommandPattern,
@@ -82,6 +83,44 @@ test("prefix matches by words, not by letters", () => {
   assert.ok(!matches(match, { command: "sudo git push" }));
 });
 
+test("a denying rule also sees a command without the options in front, with or without their values", () => {
+  const policy = (effect: "allow" | "deny"): PolicyDocument => ({
+    default: effect === "deny" ? "allow" : "deny",
+    rules: [
+      rule("push", effect, {
+        commands: [{ prefix: "git push" }, { exact: "rm -rf /" }, { glob: "kubectl delete *" }],
+      }),
+    ],
+    tests: [],
+  });
+  const ruleFor = (effect: "allow" | "deny", command: string) =>
+    evaluate(policy(effect), { command }).rule;
+  for (const command of [
+    ...["git -C dir push", "git --no-pager -c a=b push origin", "git -c a=b --git-dir x push"],
+    ...[
+      "/usr/bin/git -C 'a b' push",
+      "true; git '-C' dir push",
+      "timeout 5 git --work-tree=x push",
+    ],
+    ...["rm -v -rf /", "kubectl -n prod --context=a delete pod x", "sudo -u ada git -C x push"],
+    `git ${"-p ".repeat(16)}push`,
+  ]) {
+    assert.equal(ruleFor("deny", command), "push", command);
+    assert.equal(ruleFor("allow", command), null, command);
+  }
+  for (const command of [
+    ...[
+      "git log -C push",
+      "git -C a b push",
+      "git --git-dir=x a push",
+      "git commit -m push",
+      "rm -v",
+    ],
+  ]) {
+    assert.equal(ruleFor("deny", command), null, command);
+  }
+});
+
 test("glob matches the whole command, with any characters for its stars", () => {
   const match = { commands: [{ glob: "rm *-rf*" }] };
   assert.ok(matches(match, { command: "rm -rf /" }));
@@ -122,22 +161,37 @@ test("every compared pattern counts as work, and a decision beyond the limit is 
   );
 });
 
+/** The words of a text, each with a space behind it. */
+const inWords = (text: string): string => `${text.split(/\s+/).join(" ")} `;
+
+/** What may be left of words without options in front, each with or without a value. */
+function behindOptions([option, ...rest]: readonly string[]): readonly (readonly string[])[] {
+  if (!option?.startsWith("-")) return [];
+  const takesValue = !option.includes("=") && rest[0]?.startsWith("-") === false;
+  const behind = [rest, ...behindOptions(rest)];
+  return takesValue ? [...behind, rest.slice(1), ...behindOptions(rest.slice(1))] : behind;
+}
+
 /** The rules of evaluation in their plainest form. */
 function naive(policy: PolicyDocument, command: Command) {
   const isTool = command.command === undefined;
   const text = command.command?.trim() ?? "";
   const words = text.split(/\s+/);
   const facts: Command = { provider: words[0] === "" ? undefined : words[0], ...command };
-  const byCommand = (pattern: CommandPattern) =>
-    ("exact" in pattern && pattern.exact === text) ||
-    ("prefix" in pattern &&
-      `${words.join(" ")} `.startsWith(`${pattern.prefix.split(/\s+/).join(" ")} `)) ||
-    ("glob" in pattern && matchesGlob(pattern.glob, text));
+  const byText = (pattern: CommandPattern, one: string) =>
+    ("exact" in pattern && pattern.exact === one) ||
+    ("prefix" in pattern && inWords(one).startsWith(inWords(pattern.prefix))) ||
+    ("glob" in pattern && matchesGlob(pattern.glob, one));
+  const [program, ...rest] = words;
+  const left = behindOptions(rest).filter((some) => some.length > 0);
+  const suspected = [rest, ...left].map((some) => [program, ...some].join(" "));
+  const byCommand = (pattern: CommandPattern, effect: Effect) =>
+    [text, ...(effect === "deny" ? suspected : [])].some((one) => byText(pattern, one));
   const applying = policy.rules.filter(
     ({ enabled, effect, match }) =>
       enabled &&
       (!isTool || (!match.commands && (match.capabilities || match.providers))) &&
-      (match.commands?.some(byCommand) ?? true) &&
+      (match.commands?.some((pattern) => byCommand(pattern, effect)) ?? true) &&
       GLOB_FIELDS.every((field) => {
         const value = facts[globFields[field]];
         const values = field === "providers" && effect === "deny" ? [value, words[0]] : [value];
@@ -156,7 +210,7 @@ function naive(policy: PolicyDocument, command: Command) {
   };
 }
 
-const word = fc.constantFrom("git", "push", "rm", "-rf");
+const word = fc.constantFrom("git", "push", "rm", "-rf", "-c=x");
 const words = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(" "));
 const glob = fc.constantFrom("*", "git*", "*rf", "r*", "push");
 const pattern: fc.Arbitrary<CommandPattern> = fc.oneof(

@@ -25,6 +25,7 @@ import {
 } from "./command.ts";
 import { ShellDoubts } from "./doubts.ts";
 import { isHarmlessAssignment } from "./harmless-variables.ts";
+import { withoutLeadingOptions } from "./leading-options.ts";
 import { scanShell } from "./scanner.ts";
 import type { Inner } from "./wrapper-arguments.ts";
 import { WRAPPERS } from "./wrappers.ts";
@@ -249,7 +250,7 @@ class Splitter {
     }
   }
 
-  /** Adds the forms for denying rules: without quotes, as written, and with empty variables. */
+  /** Adds the forms for denying rules: without quotes, as written, with empty variables, and without options in front. */
   #suspect(words: readonly Word[]) {
     let length = Math.max(words.length - 1, 0);
     let isPlain = true;
@@ -262,6 +263,9 @@ class Splitter {
     this.#suspectForm(new UnquotedForm(words), length);
     if (!isPlain) this.#parts.suspected(new WrittenForm(words));
     if (isExpanded) this.#suspectForm(new ExpandedForm(words), length);
+    for (const left of withoutLeadingOptions(words)) {
+      this.#suspectForm(new UnquotedForm(left), left.length);
+    }
     return { length, isPlain };
   }
 

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
+import { inSyncLine } from "./sync-line.ts";
 
 /**
  * Every file operation that storage uses, as an argument, so that a test can run the same code on a disk that
@@ -101,8 +102,9 @@ export const systemFiles: FileOperations = {
     callback((done) => fs.write(descriptor, bytes, 0, bytes.length, position, done)),
   writeSync: (descriptor, bytes, position) =>
     fs.writeSync(descriptor, bytes, 0, bytes.length, position),
-  fdatasync: (descriptor, done) => fs.fdatasync(descriptor, done),
-  fsync: (descriptor) => callback<void>((done) => fs.fsync(descriptor, done)),
+  fdatasync: (descriptor, done) => inSyncLine((end) => fs.fdatasync(descriptor, end), done),
+  fsync: (descriptor) =>
+    callback<void>((done) => inSyncLine((end) => fs.fsync(descriptor, end), done)),
 };
 
 /** The same for a thread that has nothing else to do meanwhile: it reads without the thread pool. */

@@ -1,4 +1,3 @@
-import { Yielder } from "../core/scheduling/yielder.ts";
 import type { FleetOrder } from "./order.ts";
 import type { FleetPage, StoredRuntime } from "./store.ts";
 
@@ -8,9 +7,9 @@ export const LAST_SORTED = 10_000;
 /**
  * A page of runtimes in an order. All runtimes are looked at, and the first `offset + limit` of them are kept
  * sorted. A full sort would hold every runtime; this compares most of a large fleet once, with the last one that is
- * kept. Works in slices, so that other requests run in between.
+ * kept. Other requests run between the slices.
  *
- * @param runtimes runtimes that are equal in the order keep their order here
+ * @param runtimes in slices of about half a millisecond of work; runtimes that are equal in the order keep their order here
  * @param signal ends the search when it fires
  */
 export async function sortedPage(
@@ -20,16 +19,13 @@ export async function sortedPage(
   offset: number,
   signal?: AbortSignal,
 ): Promise<FleetPage> {
-  const yielder = new Yielder(signal);
   const most = offset + limit;
   const kept: StoredRuntime[] = [];
   let total = 0;
   for await (const slice of runtimes) {
+    signal?.throwIfAborted();
     total += slice.length;
-    for (const runtime of slice) {
-      insert(kept, runtime, order, most);
-      if (yielder.isDue) await yielder.step();
-    }
+    for (const runtime of slice) insert(kept, runtime, order, most);
   }
   return { runtimes: kept.slice(offset), total };
 }

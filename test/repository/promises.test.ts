@@ -89,7 +89,8 @@ const inGroups = ({
 const seconds = (ms: number): number => ms / SECOND_MS;
 
 /** The room of large bodies in MiB: of all, of a prefix, of an organization, and of a user. */
-const work = large.WORK_PARTS.map((part) => (part * shared.BODIES_IN_WORK_BYTES) / MIB);
+const inWork = (of: keyof typeof large.WORK_PARTS): number =>
+  (large.WORK_PARTS[of] * shared.BODIES_IN_WORK_BYTES) / MIB;
 
 /** The sentences of the page, with the numbers of the code in them. */
 const said = [
@@ -102,7 +103,7 @@ const said = [
   `| chunks of under ${pieces.SMALL_PIECE_BYTES} bytes beyond the first ${pieces.PIECES_AT_ONCE} of a body: of all bodies; of those of an address or IPv6 /64 | ${grouped(chunks.MOST_SMALL)} a second; ${grouped(chunks.MOST_SMALL_OF_NETWORK)} in any case |`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${shared.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
-  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${work[0]} MiB: ${work[1]} under one prefix, ${work[2]} of one organization, ${work[3]} of one user, or one body; as much again of those that take over a second, for others than their user; a quarter as much again for the first of up to ${(large.SMALL_PART * shared.BODIES_IN_WORK_BYTES) / KIB} KiB of each user |`,
+  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on, each \`{\` and \`[\` counted as ${CONTAINER_BYTES} bytes more | ${inWork("all")} MiB: ${inWork("prefix")} under one prefix, ${inWork("organization")} of one organization, ${inWork("address")} of one address, ${inWork("user")} of one address in one organization, or one body; as much again of those that take over a second, for others than their user; a quarter as much again for the first of up to ${(large.SMALL_PART * shared.BODIES_IN_WORK_BYTES) / KIB} KiB of each user |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${inGroups(shared.LARGE_BATCHES)}; ${shared.LARGE_BATCHES.waiting}, shared |`,
   `| other batches, and events, that take more than half a millisecond to prepare, at a time; that wait | ${inGroups(shared.BATCHES)}; ${grouped(shared.BATCHES.waiting)}, shared |`,

@@ -7,6 +7,7 @@ import type { BodyMemory } from "./body-memory.ts";
 /** A large body, which waits until it may be parsed and is then in work until the answer. */
 interface LargeBody {
   readonly party: Party;
+  readonly groups: readonly Group[];
   /** Its size, and more if its values take much memory for their text. */
   readonly cost: number;
   /** The part of the room that it takes. */
@@ -22,12 +23,26 @@ interface LargeBody {
   readonly start: (release: () => void) => void;
 }
 
+/** Senders that share a part of each room. */
+interface Group {
+  readonly name: string;
+  readonly part: number;
+}
+
 /**
- * The parts of a room that the bodies of all, of one prefix, of one organization, and of one user may take. An organization
- * leaves room for a largest body of another one under its prefix, and for one beside its own under both prefixes.
+ * The parts of a room that the bodies of all, of one prefix, of one organization, of one user, and of one address in whatever
+ * organizations may take. Two addresses leave room for a largest body under each prefix, and so does an organization.
  */
-export const WORK_PARTS = [1, 7 / 12, 1 / 3, 1 / 6] as const;
-const OF_ONE_USER = WORK_PARTS.length - 1;
+export const WORK_PARTS = {
+  all: 1,
+  prefix: 3 / 4,
+  organization: 1 / 3,
+  user: 1 / 6,
+  address: 1 / 4,
+} as const;
+const ALL: Group = { name: "", part: WORK_PARTS.all };
+/** The position of a sender's user in its groups. */
+const OF_USER = 0;
 /**
  * A larger body counts as this part, and leaves some to others of its organization. If it were processed alone, all others
  * would wait for it, and a text can be made to take seconds.
@@ -51,7 +66,7 @@ function everyHalfSecond(look: () => void): () => void {
 }
 
 /**
- * Limits the cost of the large bodies that are in work. No user, organization or prefix takes all of their room, since a body
+ * Limits the cost of the large bodies that are in work. No user, address, organization or prefix takes all of their room, since a body
  * may wait for seconds for turns of other work. A body that takes longer than a second leaves its room to others, except to
  * its own user, and moves to a second room of the same size, unless its group has its part of that too.
  */
@@ -59,11 +74,11 @@ export class LargeBodies {
   readonly #limit: number;
   readonly #memory: BodyMemory;
   readonly #repeat: Repeat;
-  /** Those that wait; and the costs in work, in both rooms. */
   readonly #line = new FairLine<LargeBody>();
   readonly #inWork = new Set<LargeBody>();
-  /** The costs in the second room. */
-  readonly #slow = new FairLine<LargeBody>();
+  /** The costs in work of each group, in both rooms and in the second one. */
+  readonly #held = new Costs();
+  readonly #slow = new Costs();
   /** The first body that waits for room in a group, by the name of the group. */
   readonly #first = new Map<string, LargeBody>();
   #arrived = 0;
@@ -82,7 +97,7 @@ export class LargeBodies {
 
   /** The cost of the bodies in work. */
   get cost(): number {
-    return this.#line.heldBy([]);
+    return this.#held.of(ALL);
   }
 
   /**
@@ -94,7 +109,8 @@ export class LargeBodies {
   add(party: Party, cost: number, start: (release: () => void) => void): () => void {
     const counted = Math.min(cost, this.#limit * LARGEST_PART);
     const order = this.#arrived++;
-    const body = { party, cost, counted, order, passed: 0, looks: 0, isSlow: false, start };
+    const groups = groupsOf(party);
+    const body = { party, groups, cost, counted, order, passed: 0, looks: 0, isSlow: false, start };
     this.#line.add(body);
     this.#admit();
     return () => {
@@ -110,8 +126,9 @@ export class LargeBodies {
     const next = this.#line.next(this.#hasRoom);
     if (!next) return;
     this.#waitNoMore(next);
-    const { party, cost, counted, start } = next;
+    const { party, groups, cost, counted, start } = next;
     this.#line.hold(party, counted);
+    this.#held.add(groups, counted);
     this.#memory.workOn(cost);
     this.#inWork.add(next);
     this.#endLooks ??= this.#repeat(() => this.#look());
@@ -122,8 +139,9 @@ export class LargeBodies {
     });
     start(() => {
       this.#inWork.delete(next);
-      if (next.isSlow) this.#slow.hold(party, -counted);
+      if (next.isSlow) this.#slow.add(groups, -counted);
       this.#line.hold(party, -counted);
+      this.#held.add(groups, -counted);
       this.#memory.workOn(cost);
       this.#admit();
     });
@@ -138,26 +156,25 @@ export class LargeBodies {
     for (const body of this.#inWork) {
       if (++body.looks < LONG_LOOKS || body.isSlow || !this.#fitsSlow(body)) continue;
       body.isSlow = true;
-      this.#slow.hold(body.party, body.counted);
+      this.#slow.add(body.groups, body.counted);
     }
     for (const first of this.#first.values()) first.passed = 0;
     this.#admit();
   }
 
   /**
-   * Whether a body has room among those of its user, organization and prefix, and among all. Others pass the first one that
-   * waits in a group only if their user has none in work, and only so much of them that it does not wait for ever.
+   * Whether a body has room among those of each of its groups. Others pass the first one that waits in a group only if
+   * their user has none in work, and only so much of them that it does not wait for ever.
    */
   #hasRoom = (body: LargeBody): boolean => {
-    const { party, counted, order } = body;
-    const isIdle = this.#line.heldBy(party) === 0;
+    const { groups, counted, order } = body;
+    const isIdle = this.#held.of(groups[OF_USER] ?? ALL) === 0;
     const passed = new Set<LargeBody>();
-    for (let depth = OF_ONE_USER; depth >= 0; depth--) {
-      const group = party.slice(0, depth).join("\n");
-      const first = this.#first.get(group);
+    for (const group of groups) {
+      const first = this.#first.get(group.name);
       const isBehind = first !== undefined && first.order < order;
-      if (!this.#fits(body, depth, isIdle)) {
-        if (!isBehind) this.#first.set(group, body);
+      if (!this.#fits(body, group, isIdle)) {
+        if (!isBehind) this.#first.set(group.name, body);
         return false;
       }
       if (!isBehind) continue;
@@ -169,25 +186,52 @@ export class LargeBodies {
   };
 
   /** Whether a body fits into the part of a group. */
-  #fits({ party, counted }: LargeBody, depth: number, isIdle: boolean): boolean {
-    const group = party.slice(0, depth);
+  #fits({ groups, counted }: LargeBody, group: Group, isIdle: boolean): boolean {
     const isSmall = isIdle && counted <= this.#limit * SMALL_PART;
     const room = this.#limit * (isSmall ? ROOM_OF_SMALL : 1);
-    const slow = depth === OF_ONE_USER ? 0 : this.#slow.heldBy(group);
-    const held = this.#line.heldBy(group) - slow;
-    return fitsBeside(held, counted, room * (WORK_PARTS[depth] ?? 1));
+    const slow = group === groups[OF_USER] ? 0 : this.#slow.of(group);
+    return fitsBeside(this.#held.of(group) - slow, counted, room * group.part);
   }
 
   /** Whether a body that takes long fits into the second room, of which a group may have the same part. */
-  #fitsSlow({ party, counted }: LargeBody): boolean {
-    return WORK_PARTS.every((part, depth) =>
-      fitsBeside(this.#slow.heldBy(party.slice(0, depth)), counted, this.#limit * part),
+  #fitsSlow({ groups, counted }: LargeBody): boolean {
+    return groups.every((group) =>
+      fitsBeside(this.#slow.of(group), counted, this.#limit * group.part),
     );
   }
 
   #waitNoMore(body: LargeBody): void {
     for (const [group, first] of this.#first) if (first === body) this.#first.delete(group);
   }
+}
+
+/** The costs of bodies by group. */
+class Costs {
+  readonly #costs = new Map<string, number>();
+
+  of({ name }: Group): number {
+    return this.#costs.get(name) ?? 0;
+  }
+
+  /** @param by below 0 if it has ended */
+  add(groups: readonly Group[], by: number): void {
+    for (const group of groups) {
+      const cost = this.of(group) + by;
+      if (cost === 0) this.#costs.delete(group.name);
+      else this.#costs.set(group.name, cost);
+    }
+  }
+}
+
+/** The groups of a sender: its user, address, organization and prefix, and all. */
+function groupsOf([prefix, organization, address]: Party): readonly Group[] {
+  return [
+    { name: `${prefix} ${organization} ${address}`, part: WORK_PARTS.user },
+    { name: `address ${address}`, part: WORK_PARTS.address },
+    { name: `${prefix} ${organization}`, part: WORK_PARTS.organization },
+    { name: `${prefix}`, part: WORK_PARTS.prefix },
+    ALL,
+  ];
 }
 
 /** Whether a body fits beside what a group holds. A group that holds nothing may have a larger one. */

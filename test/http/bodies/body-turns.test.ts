@@ -195,21 +195,23 @@ async function begunOf(sent: readonly (readonly [sender: string, mib: number])[]
 test("a user, an organization and a prefix leave room for the large bodies of others", async () => {
   const begun = await begunOf([
     ["public default a", 2],
-    ["public default a", 1], // waits: a user has a quarter
+    ["public default a", 1], // waits: a user has a sixth
     ["public default b", 1],
-    ["public default c", 2], // waits: an organization has half
+    ["public default c", 2], // waits: an organization has a third
     ["public default b", 1], // waits: it does not pass the one before it
-    ["public acme c", 2],
-    ["public other d", 2],
-    ["public more e", 1], // waits: a prefix leaves an eighth
-    ["v1 acme a", 1],
+    ["public acme d", 2],
+    ["public other e", 2],
+    ["public more f", 2],
+    ["public last g", 1], // waits: a prefix has three quarters
+    ["v1 acme h", 1],
   ]);
   assert.deepEqual(begun, [
     "public default a 2",
     "public default b 1",
-    "public acme c 2",
-    "public other d 2",
-    "v1 acme a 1",
+    "public acme d 2",
+    "public other e 2",
+    "public more f 2",
+    "v1 acme h 1",
   ]);
 });
 
@@ -218,9 +220,24 @@ test("the largest body leaves room to others of its organization", async () => {
     ["v1 evil a", 10],
     ["v1 evil b", 10], // waits, but not those without a body in work
     ["v1 evil c", 1],
-    ["v1 acme a", 1],
+    ["v1 acme d", 1],
   ]);
-  assert.deepEqual(begun, ["v1 evil a 10", "v1 evil c 1", "v1 acme a 1"]);
+  assert.deepEqual(begun, ["v1 evil a 10", "v1 evil c 1", "v1 acme d 1"]);
+});
+
+test("two addresses leave room for the largest bodies of others, in however many organizations they are", async () => {
+  const { send, atWork, passSecond } = budgetByHand();
+  for (const organization of ["e", "f", "g", "h"]) {
+    for (const address of ["a", "b"]) {
+      for (const prefix of ["v1", "public"]) await send(`${prefix} ${organization} ${address}`, 7);
+    }
+    await passSecond();
+  }
+  const begun = atWork();
+  assert.equal(begun.length, 4, "one of each address in each room");
+  await send("v1 acme c", 7);
+  await send("public acme d", 7);
+  assert.deepEqual(atWork(), [...begun, "v1 acme c", "public acme d"]);
 });
 
 test("a large body that waits is passed by others, but not for ever", async () => {
@@ -311,16 +328,16 @@ test("what passes a body that waits for room is counted, also where it stands be
 
 test("a body that takes longer than a second leaves its room to others, but not to its user", async () => {
   const { budget, send, end, atWork, passSecond } = budgetByHand();
-  const first = ["v1 evil a", "public default a", "v1 other a", "public other a"];
+  const first = ["v1 evil a", "public default b", "v1 other c", "public other d"];
   for (const name of first) await send(name, 3);
-  await send("v1 evil b", 3);
-  await send("v1 acme c", 3);
+  await send("v1 evil e", 3);
+  await send("v1 acme f", 3);
   assert.deepEqual(atWork(), first);
   await passSecond();
-  assert.deepEqual(atWork(), [...first, "v1 acme c", "v1 evil b"]);
+  assert.deepEqual(atWork(), [...first, "v1 acme f", "v1 evil e"]);
   await send("v1 evil a", 1);
   assert.equal(atWork().length, 6, "its user has a larger one");
-  await end("v1 acme c");
+  await end("v1 acme f");
   await end("v1 evil a");
   assert.equal(atWork().filter((name) => name === "v1 evil a").length, 1);
   for (const name of atWork()) await end(name);
@@ -334,19 +351,21 @@ test("the second room has parts of the same size", async () => {
     await passSecond();
   }
   assert.equal(atWork().length, 4, "two in each room");
-  await send("v1 acme a", 2);
-  await send("v1 other a", 2);
-  assert.equal(atWork().length, 5, "a prefix leaves an eighth");
+  await send("v1 acme g", 2);
+  await send("v1 other h", 2);
+  await send("v1 more i", 2);
+  assert.equal(atWork().length, 6, "a prefix has three quarters");
   await passSecond();
-  assert.equal(atWork().length, 6);
+  assert.equal(atWork().length, 7);
 });
 
 test("where slow bodies fill both rooms, the small ones of users without any begin, but not without end", async () => {
   const { send, atWork, passSecond } = budgetByHand();
   for (const round of ["0", "1"]) {
-    for (const user of ["evil a", "evil b", "other a"]) await send(`v1 ${user}${round}`, 2);
-    for (const user of ["evil a", "evil b"]) await send(`public ${user}${round}`, 2);
-    for (const user of ["v1 other b", "public other a"]) await send(user + round, 1);
+    for (const user of ["v1 evil a", "v1 evil b", "v1 other c", "v1 more d", "public evil e"]) {
+      await send(user + round, 2);
+    }
+    for (const user of ["v1 more f", "public other g"]) await send(user + round, 1);
     await passSecond();
   }
   assert.equal(atWork().length, 14);
@@ -357,7 +376,7 @@ test("where slow bodies fill both rooms, the small ones of users without any beg
     await send(`v1 acme ${i}`, 0.25);
     await passSecond();
   }
-  assert.equal(atWork().length, 14 + 7, "a quarter of the part of the prefix");
+  assert.equal(atWork().length, 14 + 9, "a quarter of the part of the prefix");
 });
 
 test("a body whose client leaves while it waits is given up", async (t) => {

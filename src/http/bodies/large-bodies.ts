@@ -66,9 +66,9 @@ function everyHalfSecond(look: () => void): () => void {
 }
 
 /**
- * Limits the cost of the large bodies that are in work. No user, address, organization or prefix takes all of their room, since a body
- * may wait for seconds for turns of other work. A body that takes longer than a second leaves its room to others, except to
- * its own user, and moves to a second room of the same size, unless its group has its part of that too.
+ * Limits the cost of the large bodies that are in work. No user, address, organization or prefix takes all of their room,
+ * since a body may wait for seconds for turns of other work. A body that takes longer than a second leaves its room to
+ * others, except to its own user, and moves to a second room of the same size, unless its group has its part of that too.
  */
 export class LargeBodies {
   readonly #limit: number;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The `signalbox` program. The guard is loaded alone, because each command of an agent waits for it. */
-await (process.argv[2] === "guard" ? import("./guard/main.ts") : import("./cli/start.ts"));
+import { requireNode } from "./cli/require-node.ts";
 
-export {};
+requireNode();
+await (process.argv[2] === "guard" ? import("./guard/main.ts") : import("./cli/start.ts"));

@@ -100,11 +100,10 @@ async function open(
   const socket = await listen(listener, address, parts.requestIds).catch((error: unknown) => {
     throw addressFault(error as NodeJS.ErrnoException, config);
   });
-  opened.add(() => {
-    log.info("stopping");
-    served.service.endStreams();
-    return socket.close();
-  });
+  // Steps of their own: the socket closes even if one before it fails, since the next ones release the directory.
+  opened.add(() => socket.close());
+  opened.add(() => served.service.endStreams());
+  opened.add(() => log.info("stopping"));
   boundTo = socket.bound.address;
   url = urlOf(config.host, socket.bound);
   const { version } = served.service.description.build;

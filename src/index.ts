@@ -8,8 +8,11 @@ import { ConfigError } from "./core/config-error.ts";
 export interface SignalboxOptions extends SettingOptions {
   /** Milliseconds since the epoch; the system's clock if absent. */
   readonly now?: Clock;
-  /** Takes the log's lines, one JSON object each with its line end; standard error if absent. */
-  readonly writeLog?: (line: string) => void;
+  /**
+   * Takes the log's lines, one JSON object each with its line end; standard error if absent. A line is
+   * lost if the function throws or its promise rejects.
+   */
+  readonly writeLog?: (line: string) => unknown;
 }
 
 /** A running service. */
@@ -41,8 +44,18 @@ export async function startSignalbox(options: SignalboxOptions): Promise<Signalb
     const shown = typeof time === "number" ? String(time) : "no number";
     throw new ConfigError(`now: returned ${shown}, expected milliseconds since the epoch`);
   }
-  const { url, close } = await openApp(configFromOptions(settings), now, writeLog);
+  const write = writeLog && ((line: string) => void hand(line, writeLog));
+  const { url, close } = await openApp(configFromOptions(settings), now, write);
   return { url, close, [Symbol.asyncDispose]: close };
+}
+
+/** Hands a line to the embedder's log. A failure there, such as a full disk, must not fail a request or a close. */
+async function hand(line: string, writeLog: (line: string) => unknown): Promise<void> {
+  try {
+    await writeLog(line);
+  } catch {
+    // There is no other place to report it.
+  }
 }
 
 /** The options as an object: plain JavaScript may pass anything else, which then lacks the required options. */

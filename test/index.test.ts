@@ -100,3 +100,33 @@ test("errors and log lines name the options, not the variables of the environmen
   await assert.rejects(start({ dataDir }), /PORT" is in use by .*, or choose another dataDir$/);
   await first.close();
 });
+
+for (const [what, fail] of [
+  ["throws", () => assert.fail("the disk is full")],
+  ["rejects", () => Promise.reject(new Error("the disk is full"))],
+] as const) {
+  test(`a log that ${what} fails neither a request nor the close`, async (t) => {
+    const dataDir = await newDirectory(t);
+    const service = await startSignalbox({ dataDir, logLevel: "debug", writeLog: fail });
+    const answer = await fetch(`${service.url}/api/v1/api-keys`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Connection: "close" },
+      body: '{"name":"k"}',
+    });
+    assert.equal(answer.status, 201);
+    await service.close();
+    await assert.rejects(fetch(`${service.url}/health`), TypeError);
+    await (await startSignalbox({ dataDir })).close();
+  });
+}
+
+test("the port is closed before the directory is free, even if a step of the close fails", async (t) => {
+  const dataDir = await newDirectory(t);
+  let isBroken = false;
+  const now = () => (isBroken ? assert.fail("no time") : Date.parse("2030-01-01T00:00:00Z"));
+  const service = await startSignalbox({ dataDir, now, logLevel: "info", writeLog: () => {} });
+  isBroken = true;
+  await assert.rejects(service.close(), /: no time$/);
+  await assert.rejects(fetch(`${service.url}/health`), TypeError);
+  await (await startSignalbox({ dataDir })).close();
+});

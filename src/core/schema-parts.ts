@@ -1,5 +1,5 @@
 /** The schemas that most fields have. */
-import type { IntegerSchema, Schema, StringSchema } from "./schema.ts";
+import type { BooleanSchema, IntegerSchema, Schema, StringSchema } from "./schema.ts";
 
 /** The properties of a schema that the functions below do not set. */
 type Further<S> = Partial<Omit<S, "type" | "description">>;
@@ -36,8 +36,11 @@ export function integer<const F extends Further<IntegerSchema> = object>(
 }
 
 /** `true` or `false`. */
-export function boolean(description: string) {
-  return { type: "boolean", description } as const;
+export function boolean<const F extends Further<BooleanSchema> = object>(
+  description: string,
+  further?: F,
+) {
+  return { type: "boolean", description, ...(further as F) } as const;
 }
 
 /** A list. */
@@ -54,6 +57,7 @@ interface Fields<P extends Properties, O extends keyof P> {
   readonly properties: P;
   /** The properties that may be absent. */
   readonly optional?: readonly O[];
+  readonly strict?: true;
 }
 
 /** An object whose properties are all required, apart from the optional ones. */
@@ -62,8 +66,10 @@ export function object<const P extends Properties, const O extends keyof P & str
   description,
   properties,
   optional = [],
+  strict,
 }: Fields<P, O>) {
   const isRequired = (name: string) => !(optional as readonly string[]).includes(name);
   const required = Object.keys(properties).filter(isRequired) as Exclude<keyof P & string, O>[];
-  return { ...(title && { title }), type: "object", description, required, properties } as const;
+  const further = { ...(title && { title }), ...(strict && { strict }) };
+  return { ...further, type: "object", description, required, properties } as const;
 }

@@ -17,6 +17,11 @@ interface Annotations {
   readonly title?: string;
   readonly description?: string;
   readonly examples?: readonly unknown[];
+  /**
+   * Set for conditions and limits, which a mistake must not lift: neither `null` nor an empty text counts as
+   * absent. In a strict object that holds for its properties and values as well, and an unknown property is refused.
+   */
+  readonly strict?: true;
 }
 
 export interface StringSchema extends Annotations {

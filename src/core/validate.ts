@@ -3,8 +3,8 @@ import type { ArraySchema, Infer, ObjectSchema, Schema } from "./schema.ts";
 
 /**
  * Validates an untrusted value by a schema, and returns a copy with only the known properties that are
- * present. `null` counts as absent everywhere, and so does `""` for an optional string.
- * Unknown properties are ignored, so `__proto__` and the like have no effect.
+ * present. `null` counts as absent, and so does `""` for an optional string, where the schema is not strict.
+ * Unknown properties are ignored there, so `__proto__` and the like have no effect.
  *
  * @param place the name of the value's place in messages; `""` for the body itself
  * @throws BadInput naming the first invalid place, and what was expected there
@@ -57,16 +57,19 @@ export function readValue(schema: Schema, value: unknown, place: string): unknow
 
 function readObject(schema: ObjectSchema, value: unknown, place: string): unknown {
   if (!isObject(value)) return refuse(place, "expected a JSON object");
-  const { properties, required = [] } = schema;
+  const { properties, required = [], strict } = schema;
   if (!properties) return readMap(schema, value, place);
+  if (strict) refuseUnknown(properties, value, place);
   const clean: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (given === undefined || given === null || given === "") {
+    const isRequired = required.includes(name);
+    const isStrict = (strict ?? property.strict) && !isRequired;
+    if (given === undefined || (!isStrict && (given === null || given === ""))) {
       // An empty text counts as absent only for a string; for any other type it is an invalid value.
       const absent = given !== "" || ("type" in property && property.type === "string");
       if (!absent) readValue(property, given, pathOf(place, name));
-      if (required.includes(name)) refuse(pathOf(place, name), "required");
+      if (isRequired) refuse(pathOf(place, name), "required");
     } else {
       clean[name] = readValue(property, given, pathOf(place, name));
     }
@@ -74,16 +77,27 @@ function readObject(schema: ObjectSchema, value: unknown, place: string): unknow
   return clean;
 }
 
+/**
+ * Refuses an object with a property that is not among the known ones.
+ *
+ * @throws BadInput naming the property, and the known ones
+ */
+export function refuseUnknown(properties: object, given: object, place: string): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(properties, name));
+  if (unknown === undefined) return;
+  refuse(pathOf(place, unknown), `unknown key, expected ${oneOf(Object.keys(properties))}`);
+}
+
 /** Reads no more values than a map may have, since a body can hold 40,000. */
 function readMap(
-  { additionalProperties: values, maxProperties: most = Infinity }: ObjectSchema,
+  { additionalProperties: values, maxProperties: most = Infinity, strict }: ObjectSchema,
   given: Readonly<Record<string, unknown>>,
   place: string,
 ): unknown {
   if (values === true || values === undefined) return given;
   const pairs: [string, unknown][] = [];
   for (const key of Object.keys(given)) {
-    if (given[key] === null) continue;
+    if (given[key] === null && !strict) continue;
     if (pairs.length === most) refuse(place, `expected at most ${most}`);
     pairs.push([key, readValue(values, given[key], pathOf(place, key))]);
   }

@@ -42,7 +42,7 @@ export class SchemaComponents {
   }
 
   #spell(schema: Schema): Json {
-    const { title: _, ...keywords } = schema;
+    const { title: _, strict, ...keywords } = schema;
     if ("anyOf" in keywords) {
       return { ...keywords, anyOf: keywords.anyOf.map((member) => this.refer(member)) };
     }
@@ -53,6 +53,7 @@ export class SchemaComponents {
     return {
       ...rest,
       ...(properties && { properties: this.#referAll(properties) }),
+      ...(properties && strict && { additionalProperties: false }),
       ...(values !== undefined && {
         additionalProperties: values === true ? true : this.refer(values),
       }),

@@ -98,13 +98,14 @@ export const policyPublish = {
     description: string("A description of the version.", { maxLength: 4096 }),
     base_version: string(
       "The version that must be active now; empty if no version may be active. Otherwise the answer is 409. If absent, the new version replaces any version.",
-      { maxLength: VERSION_NAME.maxLength, examples: ["2026-11-20.1"] },
+      { maxLength: VERSION_NAME.maxLength, examples: ["2026-11-20.1"], strict: true },
     ),
     guard: object({
       title: "PolicyGuard",
       description:
         "Limits on what the version may change: it is replayed over recent events, compared with the active version. Beyond a limit the answer is 409, and nothing is stored.",
       optional: ["max_newly_denied", "max_newly_allowed", "window_hours"],
+      strict: true,
       properties: {
         max_newly_denied: integer("The most events that may be newly denied.", { minimum: 0 }),
         max_newly_allowed: integer("The most events that may be newly allowed.", { minimum: 0 }),
@@ -115,10 +116,9 @@ export const policyPublish = {
         }),
       },
     }),
-    activate: {
-      ...boolean("Whether the version becomes the active one. `false` only stores it."),
-      default: true,
-    },
+    activate: boolean("Whether the version becomes the active one. `false` only stores it.", {
+      ...{ default: true, strict: true },
+    }),
     updated_by: string(
       "The publisher's name. The default is the user's email, or `portal-api` without a user.",
       { maxLength: 256 },

@@ -67,7 +67,12 @@ const stageDraft = {
   type: "object",
   description:
     "A part of the fleet: the runtimes that match everything that is given. At least one of `percent`, `labels` and `names` is required.",
-  properties: stageProperties,
+  strict: true,
+  properties: {
+    ...stageProperties,
+    labels: { ...stageProperties.labels, strict: true },
+    gates: { ...gates, title: "RolloutGatesDraft", strict: true },
+  },
   examples: [{ percent: 5, hold_minutes: 60, gates: { min_runtimes: 10 } }],
 } as const satisfies Schema;
 
@@ -77,6 +82,7 @@ export const rolloutDraft = {
   type: "object",
   description: "A version for parts of the fleet, stage by stage.",
   required: ["version", "stages"],
+  strict: true,
   properties: {
     version,
     stages: { ...list("The stages, first to last.", stageDraft), maxItems: MOST_STAGES },
@@ -183,9 +189,7 @@ export const rolloutStep = {
   properties: {
     stage: integer(
       "The current stage as the caller knows it. If another one is, the step is refused.",
-      {
-        minimum: 1,
-      },
+      { minimum: 1, strict: true },
     ),
   },
 } as const satisfies Schema;

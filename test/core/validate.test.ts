@@ -92,6 +92,35 @@ test("an empty text counts as absent if optional, and as missing if required", (
   assert.deepEqual(validate(child, { id: "x", consumer: "" }), { id: "x" });
 });
 
+test("in a strict schema null and an empty text are values, and an unknown property is refused", () => {
+  const limits = {
+    type: "object",
+    required: ["id"],
+    strict: true,
+    properties: {
+      id: { type: "string" },
+      most: { type: "integer" },
+      labels: { type: "object", additionalProperties: { type: "string" }, strict: true },
+    },
+  } as const satisfies Schema;
+  const outer = {
+    type: "object",
+    properties: { base: { type: "string", strict: true }, note: { type: "string" }, limits },
+  } as const satisfies Schema;
+  const read = { base: "", limits: { id: "x", labels: {} } };
+  assert.deepEqual(validate(outer, { ...read, note: null, unknown: 1 }), read);
+  for (const [value, message] of [
+    [{ base: null }, "base: expected a string"],
+    [{ limits: { id: "" } }, "limits.id: required"],
+    [{ limits: { id: null } }, "limits.id: required"],
+    [{ limits: { id: "x", most: null } }, "limits.most: expected a whole number"],
+    [{ limits: { id: "x", labels: { a: null } } }, "limits.labels.a: expected a string"],
+    [{ limits: { id: "x", mots: 1 } }, "limits.mots: unknown key, expected id, most or labels"],
+  ] as const) {
+    assert.throws(() => validate(outer, value), new BadInput(message));
+  }
+});
+
 test("an empty text is an invalid value for every other type", () => {
   assert.equal(refusal({ name: "a", count: "" }), "count: expected a whole number");
   assert.equal(refusal({ name: "a", active: "" }), "active: expected true or false");

@@ -87,6 +87,23 @@ test("of many concurrent publications of one version, one succeeds", async (t) =
   assert.equal((await app.get(`${POLICIES}/v`)).body.yaml, created[0]?.body.yaml);
 });
 
+test("an empty base is a condition, and a condition that is null is refused", async (t) => {
+  const app = await start(t);
+  const publish = (more: object) => app.post(POLICIES, { yaml: "a: 1", ...more });
+  assert.equal((await publish({ version: "v1", base_version: "" })).status, 201);
+  const second = await publish({ version: "v2", base_version: "" });
+  assert.equal(second.status, 409);
+  assert.equal(second.body.error, 'base_version: the active version is "v1", expected none');
+  for (const [more, error] of [
+    [{ base_version: null }, "base_version: expected a string"],
+    [{ activate: null }, "activate: expected true or false"],
+  ] as const) {
+    const refused = await publish(more);
+    assert.deepEqual([refused.status, refused.body.error], [400, error]);
+  }
+  assert.equal((await app.get(POLICIES)).body.policies.length, 1);
+});
+
 test("of many versions published concurrently, exactly one is active", async (t) => {
   const app = await start(t);
   const answers = await Promise.all(

@@ -306,7 +306,7 @@ test("a guard refuses a version that would change too much, and nothing is store
     { command: "git push", timestamp: old },
     { command: "ls" },
   );
-  const guarded = (guard: object, more: object = {}) =>
+  const guarded = (guard: object | null, more: object = {}) =>
     app.post("/api/v1/policies", { version: "v2", yaml: NO_PUSH, guard, ...more });
   const { status, body } = await guarded({ max_newly_denied: 0, max_newly_allowed: 0 });
   assert.equal(status, 409);
@@ -321,6 +321,16 @@ test("a guard refuses a version that would change too much, and nothing is store
     [{ window_hours: 24 }, "guard: expected max_newly_denied or max_newly_allowed"],
     [{ max_newly_denied: -1 }, "guard.max_newly_denied: expected at least 0"],
     [{ max_newly_denied: 1, window_hours: 0 }, "guard.window_hours: expected at least 1"],
+    [{ max_newly_denied: 1, window_hours: null }, "guard.window_hours: expected a whole number"],
+    [
+      { max_newly_denied: 1, max_newly_allowed: null },
+      "guard.max_newly_allowed: expected a whole number",
+    ],
+    [
+      { max_newly_denied: 1, max_newly_alowed: 0 },
+      "guard.max_newly_alowed: unknown key, expected max_newly_denied, max_newly_allowed or window_hours",
+    ],
+    [null, "guard: expected a JSON object"],
   ] as const) {
     const refused = await guarded(guard);
     assert.deepEqual([refused.status, refused.body.error], [400, error]);

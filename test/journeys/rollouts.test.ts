@@ -305,9 +305,30 @@ test("a rollout that cannot begin says why", async (t) => {
     ],
     [{ names: [] }, "stages[0].names: expected at least one"],
     [{ names: [" "] }, "stages[0].names: expected names that are not empty"],
+    [{ percent: 5, labels: null }, "stages[0].labels: expected a JSON object"],
+    [{ labels: { env: "staging", team: null } }, "stages[0].labels.team: expected a string"],
+    [{ percent: 5, gates: null }, "stages[0].gates: expected a JSON object"],
+    [
+      { percent: 5, gates: { max_offline: null } },
+      "stages[0].gates.max_offline: expected a whole number",
+    ],
+    [
+      { percent: 5, gates: { max_ofline: 0 } },
+      "stages[0].gates.max_ofline: unknown key, expected min_runtimes, max_denied_increase_percent or max_offline",
+    ],
+    [
+      { percent: 5, gate: {} },
+      "stages[0].gate: unknown key, expected percent, labels, names, hold_minutes or gates",
+    ],
   ] as const) {
     assert.deepEqual(await asked({ version: "v2", stages: [stage] }), [400, error]);
   }
+  assert.deepEqual(await asked({ version: "v2", stages, on_breech: "roll_back" }), [
+    400,
+    "on_breech: unknown key, expected version, stages or on_breach",
+  ]);
+  const step = await app.post(`${API}/rollouts/r1/advance`, { stage: null });
+  assert.deepEqual([step.status, step.body.error], [400, "stage: expected a whole number"]);
   assert.deepEqual(await asked({ version: "v2", stages: [] }), [
     400,
     "stages: expected at least one",

@@ -86,7 +86,11 @@ async function open(
   let url = "";
   let boundTo = "";
   const parts: ServiceParts = {
-    ...{ config, now, log, substitutes, metrics, requestLog, assets },
+    ...{ config, now, log, substitutes, metrics, assets },
+    onAnswered(summary) {
+      metrics?.http.count(summary);
+      requestLog.onAnswered(summary);
+    },
     requestIds: createIds(now),
     url: () => url,
     boundTo: () => boundTo,
@@ -97,7 +101,8 @@ async function open(
   opened.add(() => served.service.close());
   const listener = config.demo ? renewedDaily(served, parts, opened) : served.service.listener;
   const address = { ...config, limits: substitutes.limits };
-  const socket = await listen(listener, address, parts.requestIds).catch((error: unknown) => {
+  const { requestIds, onAnswered } = parts;
+  const socket = await listen(listener, address, requestIds, onAnswered).catch((error: unknown) => {
     throw addressFault(error as NodeJS.ErrnoException, config);
   });
   // Steps of their own: the socket closes even if one before it fails, since the next ones release the directory.
@@ -116,10 +121,10 @@ async function open(
 
 /** The listener of a demo, whose service is closed, wiped and opened again every day. */
 function renewedDaily(served: Served, parts: ServiceParts, opened: CloseStack): RequestListener {
-  const { now, log, requestIds } = parts;
+  const { now, log, requestIds, onAnswered } = parts;
   const gate = new Gate(
     {
-      requestIds,
+      ...{ requestIds, onAnswered },
       isDue: () => now() >= (served.service.demo?.nextResetAt ?? Infinity),
       endStreams: () => served.service.endStreams(),
       async renew() {

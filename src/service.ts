@@ -29,7 +29,7 @@ import { BodyBudget } from "./http/bodies/body-budget.ts";
 import { originRule } from "./http/cors.ts";
 import { hostRule } from "./http/host-rule.ts";
 import { createListener } from "./http/listener.ts";
-import type { RequestLog } from "./http/request-log.ts";
+import type { RequestSummary } from "./http/request-summary.ts";
 import { Router } from "./http/router.ts";
 import type { Address } from "./http/server.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
@@ -70,7 +70,8 @@ export interface ServiceParts {
   readonly log: Log;
   readonly substitutes: Substitutes;
   readonly metrics: Metrics | undefined;
-  readonly requestLog: RequestLog;
+  /** Counts and logs an answered request. */
+  readonly onAnswered: (summary: RequestSummary) => void;
   readonly requestIds: IdSource;
   /** The public URL; known once the service listens. */
   readonly url: () => string;
@@ -229,10 +230,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
     admit: parts.admit,
     missingPage: (request) => missingPage({ description, assets }, request),
-    onAnswered(summary) {
-      metrics?.http.count(summary);
-      parts.requestLog.onAnswered(summary);
-    },
+    onAnswered: parts.onAnswered,
   });
   const endStreams = (): void => {
     auditStreams.close();

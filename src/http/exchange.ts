@@ -13,6 +13,7 @@ import type { Party } from "../core/scheduling/fair-share.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { onFollowed } from "./pipeline.ts";
 import { callerAddress } from "./request.ts";
+import { requestIdOf } from "./request-id.ts";
 import type { Endpoint, RouteMatch } from "./router.ts";
 import type { Turns } from "../core/scheduling/turns.ts";
 import {
@@ -23,7 +24,6 @@ import {
 } from "./waiting-client.ts";
 
 const NO_HEADERS: readonly string[] = [];
-const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 /** One request and its response: the state that the steps of the listener share. */
 export class Exchange<Needs = unknown> implements WaitingClient {
@@ -63,9 +63,7 @@ export class Exchange<Needs = unknown> implements WaitingClient {
     this.response = response;
     this.#startedAt = parts.stopwatch?.();
     this.awaitsContinue = request.headers.expect !== undefined && request.httpVersion === "1.1";
-    const given = request.headers["x-request-id"];
-    this.requestId =
-      typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : parts.requestIds();
+    this.requestId = requestIdOf(request, parts.requestIds);
   }
 
   get endpoint(): Endpoint<Needs> {

@@ -8,7 +8,9 @@ import { SECOND_MS } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { errorBody } from "./respond.ts";
-import { errorHeaders } from "./server.ts";
+import { requestIdOf } from "./request-id.ts";
+import type { RequestSummary } from "./request-summary.ts";
+import { errorHeaders, refusalSummary } from "./server.ts";
 
 /** The functions of the service behind the gate. */
 export interface GateParts {
@@ -20,6 +22,8 @@ export interface GateParts {
   readonly renew: () => Promise<RequestListener>;
   readonly onFailure: (error: unknown) => void;
   readonly requestIds: IdSource;
+  /** Called for each request that the gate refuses. */
+  readonly onAnswered: (summary: RequestSummary) => void;
 }
 
 const LAST_ANSWERS_MS = 2 * SECOND_MS;
@@ -105,8 +109,10 @@ export class Gate {
   #refuse(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
     const body = errorBody("The demo is being reset: try again in a moment");
-    const headers = errorHeaders(body, this.#parts.requestIds());
+    const requestId = requestIdOf(request, this.#parts.requestIds);
+    const headers = errorHeaders(body, requestId);
     response.writeHead(503, [...headers, "Retry-After", String(RETRY_SECONDS)]);
     response.end(body);
+    this.#parts.onAnswered(refusalSummary(503, requestId, body, request.method));
   }
 }

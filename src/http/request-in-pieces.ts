@@ -6,6 +6,7 @@ import type { Party } from "../core/scheduling/fair-share.ts";
 import { ChunkBudget } from "./bodies/chunk-budget.ts";
 import { cutOff, dropRest } from "./cut-off.ts";
 import { callerAddress, hasTooManyHeaders } from "./request.ts";
+import type { Identified } from "./request-id.ts";
 
 /** A piece of a body with fewer bytes is small. Clients that send a body while they make it send longer ones. */
 export const SMALL_PIECE_BYTES = 64;
@@ -32,7 +33,8 @@ const READ_ON_AT_ONCE = 4;
  * chunks of 64 bytes, 20 connections held up all others for three seconds. So do the pieces of a large body with a length:
  * with 300 bodies of 8 MB, each turn took 15 ms, and new connections waited for three seconds.
  */
-export class RequestInPieces extends IncomingMessage {
+export class RequestInPieces extends IncomingMessage implements Identified {
+  requestId: string | undefined = undefined;
   #small = 0;
   /** The pieces since the body was last held, and their bytes. */
   #pieces = 0;

@@ -20,6 +20,8 @@ import {
   SMALL_PIECE_BYTES,
   SMALL_PIECES,
 } from "./request-in-pieces.ts";
+import { requestIdOf } from "./request-id.ts";
+import type { RequestSummary } from "./request-summary.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";
 
@@ -66,12 +68,14 @@ export interface Address {
  * Listens on an address. Invalid HTTP is answered with an error in the service's own shape.
  *
  * @param requestIds makes ids for requests that never reach the listener
+ * @param onAnswered called for each answer to such a request
  * @throws Error of Node when the address cannot be used (`EADDRINUSE`, `EACCES`, …)
  */
 export async function listen(
   listener: RequestListener,
   { host, port, maxConnections = Infinity, trustProxy = 0, limits }: Address,
   requestIds: IdSource,
+  onAnswered: (summary: RequestSummary) => void = () => {},
 ): Promise<Listening> {
   const isByAddress = trustProxy === 0;
   const connections = new Connections(maxConnections, isByAddress);
@@ -92,8 +96,10 @@ export async function listen(
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     dropBody(request);
     const body = errorBody("Expect: only 100-continue can be met");
-    response.writeHead(417, [...errorHeaders(body, requestIds())]);
+    const requestId = requestIdOf(request, requestIds);
+    response.writeHead(417, [...errorHeaders(body, requestId)]);
     response.end(body);
+    onAnswered(refusalSummary(417, requestId, body, request.method));
   };
   server.on("checkExpectation", begin(refuseExpectation)); // in its turn, too: thousands of them fit into 64 KiB
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -101,22 +107,29 @@ export async function listen(
       socket.destroy();
       return;
     }
-    const fault = faultOf(error.code);
-    const response = latest.get(socket);
-    // For the record of a request with an invalid body. At the end of the stream the client has
-    // disconnected.
-    if (response && error.code !== "HPE_INVALID_EOF_STATE") [response.statusCode] = fault;
+    const [status, reason, message] = faultOf(error.code);
+    const last = latest.get(socket);
+    const response = last?.writableFinished ? undefined : last;
+    // For the record of a request with an invalid body, which the listener makes. At the end of the stream the client
+    // has disconnected.
+    if (response && error.code !== "HPE_INVALID_EOF_STATE") response.statusCode = status;
+    const requestId = response ? requestIdOf(response.req, requestIds) : requestIds();
     const later = error.code === BUSY_WITH_PIECES ? ["Retry-After", "1"] : [];
-    const refusal = rawErrorResponse(...fault, requestIds(), later);
-    socket.end(refusal, () => socket.destroy());
+    const body = errorBody(message);
+    socket.end(rawResponse(status, reason, body, requestId, later), () => socket.destroy());
+    if (!response) onAnswered(refusalSummary(status, requestId, body));
   });
-  server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+  server.on("connect", (request: IncomingMessage, socket: Duplex) => {
     socket.on("error", () => {}); // Node has taken its own listener away: a reset would end the process
     if (isAnswering(latest.get(socket))) return void socket.destroy();
-    const message = "This server is not a proxy";
-    const allow = ["Allow", EVERY_METHOD];
-    const refusal = rawErrorResponse(405, "Method Not Allowed", message, requestIds(), allow);
+    const body = errorBody("This server is not a proxy");
+    const requestId = requestIdOf(request, requestIds);
+    const refusal = rawResponse(405, "Method Not Allowed", body, requestId, [
+      "Allow",
+      EVERY_METHOD,
+    ]);
     socket.end(refusal, () => socket.destroy()); // Node's timeouts do not apply to it any more
+    onAnswered(refusalSummary(405, requestId, body, "CONNECT"));
     // The client does not read its answers: the refusal would wait, and the socket keep 64 KiB of what follows.
     if (socket.writableLength > 0) socket.destroy();
   });
@@ -158,15 +171,29 @@ export function errorHeaders(body: string, requestId: string): readonly string[]
   ];
 }
 
+/** The record of a refusal that is sent without `respond.ts`. */
+export function refusalSummary(
+  status: number,
+  requestId: string,
+  body: string,
+  method = "unknown",
+): RequestSummary {
+  const bytesSent = Buffer.byteLength(body);
+  const unknown = { route: undefined, organization: undefined, contentLength: undefined };
+  return {
+    ...{ ...unknown, method, status, requestId, bytesSent, isChange: false },
+    ...{ durationMs: undefined, error: undefined },
+  };
+}
+
 /** The whole response to invalid HTTP, for which there is no response object. */
-function rawErrorResponse(
+function rawResponse(
   status: number,
   reason: string,
-  message: string,
+  body: string,
   requestId: string,
   own: readonly string[] = [],
 ): string {
-  const body = errorBody(message);
   const headers = [...errorHeaders(body, requestId), ...own];
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
   return `HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n${body}`;

@@ -23,6 +23,7 @@ test("a request whose client leaves while the service is renewed still reaches t
       renew: () => renewal,
       onFailure: (error) => assert.fail(String(error)),
       requestIds: () => "id",
+      onAnswered: () => {},
     },
     () => assert.fail("the old service is asked"),
   );

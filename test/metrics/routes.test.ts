@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Connection } from "../http/connection.ts";
+import { Connection, type WireAnswer } from "../http/connection.ts";
 import { ADMIN, start, type App, type Scope, type Settings } from "../support/start.ts";
 import { readExposition, valueOf } from "./exposition-reader.ts";
 
@@ -176,12 +176,44 @@ for (const [what, route, lines] of [
   });
 }
 
-test("a request whose body breaks its framing is counted by the status that was sent", async (t) => {
-  const app = await withMetrics(t);
+test("a request whose body breaks its framing is counted and logged by the answer that was sent", async (t) => {
+  const log: string[] = [];
+  const app = await withMetrics(t, { logLevel: "debug", writeLog: (line) => log.push(line) });
   const connection = new Connection(Number(new URL(app.url).port));
   connection.send(...POST("/api/public/audit"), "Transfer-Encoding: chunked", "", "zz", "");
-  assert.equal((await connection.next()).status, 400);
+  const answer = await connection.next();
+  assert.equal(answer.status, 400);
   await connection.ended();
   const labels = { route: "/api/public/audit", method: "POST", status: "400" };
   assert.equal(valueOf(await scrape(app), "signalbox_http_requests_total", labels), 1);
+  assertLogged(log, answer, 400);
 });
+
+for (const [what, method, status, lines] of [
+  ["a target that is too long", "other", 431, [`GET /${"a".repeat(17_000)} HTTP/1.1`]],
+  ["no HTTP", "other", 400, ["garbage"]],
+  ["two lengths", "other", 400, [...POST("/"), "Content-Length: 3", "Content-Length: 4", "", "{}"]],
+  ["a CONNECT", "other", 405, ["CONNECT a.example:443 HTTP/1.1", "Host: a.example:443"]],
+  ["an expectation", "POST", 417, [...POST("/"), "Expect: payment", "Content-Length: 0"]],
+] as const) {
+  test(`the answer to ${what} is counted, and logged with its id`, async (t) => {
+    const log: string[] = [];
+    const writeLog = (line: string) => log.push(line);
+    const app = await withMetrics(t, { logLevel: "debug", writeLog });
+    const connection = new Connection(Number(new URL(app.url).port));
+    connection.send(...lines, "", "");
+    const answer = await connection.next();
+    await connection.ended();
+    assert.equal(answer.status, status);
+    const labels = { route: "none", method, status: String(status) };
+    assert.equal(valueOf(await scrape(app), "signalbox_http_requests_total", labels), 1);
+    assertLogged(log, answer, status);
+  });
+}
+
+/** The log must have one line with the id of an answer. */
+function assertLogged(log: readonly string[], { headers }: WireAnswer, status: number): void {
+  const named = log.filter((line) => line.includes(`"request":"${headers.get("x-request-id")}"`));
+  assert.equal(named.length, 1);
+  assert.match(named[0] ?? "", new RegExp(`"debug".*"status":${status}`));
+}

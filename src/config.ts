@@ -109,22 +109,25 @@ export function configFromOptions(options: SettingOptions): Config {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such option`);
   const { dataDir = options.databaseUrl && "./data" } = options;
-  if (typeof dataDir !== "string" || dataDir === "") {
+  if (!dataDir) {
     throw new ConfigError("dataDir: required, the directory that holds everything stored");
   }
   const { requireAuth, port = 0, logLevel = "silent" } = options;
-  const given: Readonly<Record<string, unknown>> = {
+  const values: Readonly<Record<string, unknown>> = {
     ...options,
     port,
     logLevel,
     ...(typeof requireAuth === "function" ? { requireAuth: undefined } : {}),
   };
   const config = build((option) => {
-    const value = given[option];
+    const value = values[option];
     if (value === undefined) return { name: option, given: undefined };
-    const asText = settingTable[option].kind.textOf(value);
-    if (asText === undefined) throw notUnderstood(option, settingTable[option], value);
-    return { name: option, given: asText || undefined }; // an empty secret would protect nothing
+    const row = settingTable[option];
+    const asText = row.kind.textOf(value);
+    if (asText === undefined) throw notUnderstood(option, row, withType(value));
+    if (asText.includes("\0")) throw notUnderstood(option, row, "a value with a NUL character");
+    const given = asText || undefined; // an empty secret would protect nothing
+    return { name: option, given, ...(typeof value === "number" && { shown: asText }) };
   });
   return withSafeSecret({
     ...config,
@@ -161,15 +164,22 @@ function isNotFalse(read: () => boolean): boolean {
 
 type Option = keyof typeof settingTable;
 
-function build(read: (option: Option) => { name: string; given: string | undefined }): Config {
+/** A setting by its name at its source, and how a message shows it; by default quoted. */
+interface Given {
+  readonly name: string;
+  readonly given: string | undefined;
+  readonly shown?: string;
+}
+
+function build(read: (option: Option) => Given): Config {
   const values = Object.fromEntries(
     (Object.keys(settingTable) as Option[]).map((option) => {
       const row: SettingRow<unknown> = settingTable[option];
-      const { name, given } = read(option);
+      const { name, given, shown } = read(option);
       const source = given ?? row.fallback;
       if (source === undefined) return [option, undefined];
       const value = row.kind.parse(source);
-      if (value === undefined) throw notUnderstood(name, row, source);
+      if (value === undefined) throw notUnderstood(name, row, shown ?? quoted(source));
       return [option, value];
     }),
   ) as Values;
@@ -186,7 +196,14 @@ function build(read: (option: Option) => { name: string; given: string | undefin
   return { ...values, requireAuth: () => requireAuth, named: (message) => message };
 }
 
-function notUnderstood(name: string, row: SettingRow<unknown>, given: unknown): ConfigError {
-  const shown = row.isSecret ? "the value given" : quoted(given);
-  return new ConfigError(`${name}: ${shown} is not understood, expected ${row.kind.accepts}`);
+function notUnderstood(name: string, row: SettingRow<unknown>, shown: string): ConfigError {
+  const value = row.isSecret ? "the value given" : shown;
+  return new ConfigError(`${name}: ${value} is not understood, expected ${row.kind.accepts}`);
+}
+
+/** An embedder's value of the wrong type. A number in quotes would otherwise look like a number. */
+function withType(value: unknown): string {
+  if (typeof value === "string") return `the string ${quoted(value)}`;
+  if (typeof value === "number") return `the number ${value}`;
+  return `a value of type ${Object.prototype.toString.call(value).slice("[object ".length, -1)}`;
 }

@@ -195,9 +195,9 @@ const MAX_QUOTED = 200;
 /** The scheme and the slashes at the start of a URL, in quotes. */
 const URL_START = /^"?(?:[a-z][a-z\d+.-]*:(?=[/\\]))?[/\\]*/i;
 
-/** Quotes an invalid value in a message: shortened, and without the user-info and the query of a URL, which may be secret. */
-export function quoted(given: unknown): string {
-  let shown = JSON.stringify(given) ?? `a ${typeof given}`;
+/** Quotes an invalid text in a message: shortened, and without the user-info and the query of a URL, which may be secret. */
+export function quoted(given: string): string {
+  let shown = JSON.stringify(given);
   // Up to the last `@`: in an invalid URL a slash, a space, a comma or a quote may be part of the password.
   const at = shown.lastIndexOf("@");
   if (/[:/\\]/.test(shown.slice(0, Math.max(at, 0)))) {

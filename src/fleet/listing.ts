@@ -1,4 +1,4 @@
-import { ownTurn } from "../core/scheduling/yielder.ts";
+import { Yielder } from "../core/scheduling/yielder.ts";
 import { isSelected } from "../core/assigned-version.ts";
 import type { OpenRollout } from "../core/assignment.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -10,7 +10,7 @@ import type { StoredRuntime } from "./store.ts";
 /** Longer lists are written and sent in slices, so that other requests run in between. */
 export const LONG_LIST = 500;
 
-const SLICE = 250; // about half a millisecond of work
+const SLICE = 250; // at most about half a millisecond of work
 
 type Slices = AsyncIterable<readonly StoredRuntime[]>;
 
@@ -43,8 +43,9 @@ export interface Sliceable {
 
 /** Cuts runtimes into slices; other requests are served between two of them. */
 export async function* inSlices(runtimes: Sliceable): Slices {
+  const yielder = new Yielder();
   for (let from = 0; from < runtimes.length; from += SLICE) {
-    if (from > 0) await ownTurn();
+    await yielder.step();
     const slice = runtimes.slice(from, from + SLICE);
     if (slice.length > 0) yield slice;
   }

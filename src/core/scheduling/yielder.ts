@@ -6,13 +6,15 @@ import { setImmediate, systemStopwatch } from "../timers.ts";
 import { finishInTime, type Work } from "./work.ts";
 
 const SLICE_MS = 0.5;
+/** A slice may take as long as everything else in its turn, up to this: otherwise long work hardly goes on beside large answers. */
+const LONGEST_SLICE_MS = 2;
 
 /** Work that is not made for one client, or of which only some is under way at a time. */
 const NO_PARTY: Party = [""];
 
 /**
- * Divides long work into slices of about half a millisecond. The event loop serves other requests between
- * two slices. All long work together gets one slice in each turn of the loop, so other requests wait no
+ * Divides long work into slices of about half a millisecond, longer ones where turns of the event loop take long in any
+ * case. The event loop serves other requests between two slices. All long work together gets one slice in each turn of the loop, so other requests wait no
  * longer for ten searches than for one. The slices go round between the parties for which the work is done.
  */
 export class Yielder {
@@ -31,7 +33,7 @@ export class Yielder {
 
   /** Whether the slice is used up; then call `step`. */
   get isDue(): boolean {
-    return systemStopwatch() - this.#since > SLICE_MS;
+    return systemStopwatch() - this.#since > sliceMs;
   }
 
   /** Ends the turn if the slice is used up; throws when the client has disconnected. */
@@ -73,17 +75,29 @@ export class Yielder {
 /** The work that waits for a slice. */
 const waiting = new FairLine<{ readonly party: Party; readonly wake: () => void }>();
 
+/** The time that the present slice may take. */
+let sliceMs = SLICE_MS;
+/** When the last slice ended, or was to end; or when work began to wait after none did. */
+let waitingSince = 0;
+
 /** Waits for an event loop turn in which no other long work runs. */
 export function ownTurn(party = NO_PARTY): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.isEmpty) onQuietTurn(wakeNext);
+    if (waiting.isEmpty) wakeNextAfter(systemStopwatch());
     waiting.add({ party, wake: resolve });
   });
 }
 
+function wakeNextAfter(time: number): void {
+  waitingSince = time;
+  onQuietTurn(wakeNext);
+}
+
 function wakeNext(): void {
+  const now = systemStopwatch();
+  sliceMs = Math.min(Math.max(now - waitingSince, SLICE_MS), LONGEST_SLICE_MS);
   const next = waiting.next(() => true);
-  if (!waiting.isEmpty) onQuietTurn(wakeNext);
+  if (!waiting.isEmpty) wakeNextAfter(now + sliceMs);
   next?.wake();
 }
 

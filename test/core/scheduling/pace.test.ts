@@ -31,6 +31,16 @@ test("of all simultaneous work, one slice runs in an event loop turn", async () 
   assert.equal(new Set(later).size, 9);
 });
 
+test("beside work that takes long in its turn, a slice is longer", async () => {
+  const waiting = ownTurn();
+  const busyUntil = performance.now() + 5;
+  while (performance.now() < busyUntil);
+  await waiting;
+  const began = performance.now();
+  for (const yielder = new Yielder(); !yielder.isDue;);
+  assert.ok(performance.now() - began >= 2);
+});
+
 test("slices go round between the parties that wait", async () => {
   const order: string[] = [];
   const wait = async (name: string, ...party: readonly [string, ...string[]]): Promise<void> => {

@@ -9,6 +9,8 @@ COPY tsconfig*.json ./
 COPY src ./src
 # The build's context has no .git: what is not given here is shown as unknown.
 ARG COMMIT=
+# The time of the build in seconds, for an image that can be built again with the same result.
+ARG SOURCE_DATE_EPOCH=
 # `pg` for servers that keep their data in PostgreSQL.
 ARG DRIVER=
 RUN npm run build -- "$COMMIT" && npm prune --omit=dev

@@ -70,6 +70,11 @@ export function clientEnvironment(): ClientEnvironment {
   return process.env;
 }
 
+/** The time of a build in seconds, as text; `undefined` if it is not fixed. */
+export function sourceDateEpoch(): string | undefined {
+  return process.env["SOURCE_DATE_EPOCH"] || undefined;
+}
+
 /** The settings for documents and tests: name, default, accepted values. */
 export const settingRows = Object.entries(settingTable).map(([option, row]) => ({
   option,

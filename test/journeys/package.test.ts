@@ -105,6 +105,21 @@ test("an image's build states its commit", () => {
   assert.equal((JSON.parse(stamp) as { commit: string }).commit, "0123abcd");
 });
 
+test("a build takes its time from SOURCE_DATE_EPOCH, and refuses a time that is not one", () => {
+  const buildAt = (seconds: string) =>
+    spawnSync(process.execPath, [join("dist", "stamp.js")], {
+      ...{ cwd: clone, encoding: "utf8" },
+      env: { ...env, SOURCE_DATE_EPOCH: seconds },
+    });
+  assert.equal(buildAt("1800000000").status, 0);
+  const stamp = readFileSync(join(clone, "dist", "build-info.json"), "utf8");
+  const { build_time } = JSON.parse(stamp) as { build_time: string };
+  assert.equal(build_time, "2027-01-15T08:00:00.000Z");
+  const { status, stderr } = buildAt("yesterday");
+  assert.equal(status, 1);
+  assert.match(stderr, /SOURCE_DATE_EPOCH: "yesterday" is not understood, expected whole seconds/);
+});
+
 test("a harness in plain JavaScript starts a service of its own", () => {
   const plain = harness
     .replace(", type Signalbox", "")

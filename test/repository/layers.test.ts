@@ -90,7 +90,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["cli", [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "engine.ts", "open-engine.ts"]],
   ["cli.ts", ["cli", "guard"]],
   ["server.ts", ["cli", "core"]],
-  ["stamp.ts", ["core", "build-info.ts"]],
+  ["stamp.ts", ["core", "build-info.ts", "config.ts"]],
 ]);
 
 const RUNTIME_PACKAGES = ["yaml"];

@@ -69,6 +69,16 @@ test("the package contains no tests, no sources and no source maps", () => {
   assert.deepEqual(strays, []);
 });
 
+test("the package contains its licence, and nothing that needs the sources", () => {
+  const paths = readdirSync(installed, { recursive: true, encoding: "utf8" });
+  assert.ok(paths.includes("LICENSE") && paths.includes(join("deploy", "kubernetes.yaml")));
+  const useless = paths.filter((path) => /^dist.stamp\.|compose\.yaml$|Dockerfile$/.test(path));
+  assert.deepEqual(useless, []);
+  const dockerfile = readFileSync(join(root, "Dockerfile"), "utf8");
+  const lastStage = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
+  assert.match(lastStage, /^COPY LICENSE /m);
+});
+
 test("every link of the packed documents leads to a file in the package", () => {
   const paths = readdirSync(installed, { recursive: true, encoding: "utf8" });
   const documents = paths.filter((path) => path.endsWith(".md"));

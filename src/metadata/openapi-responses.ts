@@ -40,6 +40,16 @@ const REFUSAL_HEADERS: Readonly<Record<number, string>> = {
 
 const COMMON_HEADERS = ["X-Request-Id", "X-Content-Type-Options", "Vary", "Cache-Control"] as const;
 
+const PAGE_TYPE = "text/html";
+/** The headers of pages for people, beside the common ones. */
+const PAGE_HEADERS = [
+  "Content-Security-Policy",
+  "Referrer-Policy",
+  "X-Frame-Options",
+  "Cross-Origin-Opener-Policy",
+  "Cross-Origin-Resource-Policy",
+] as const;
+
 const HEADERS: Readonly<Record<string, string>> = {
   "X-Request-Id": "The valid `X-Request-Id` of the request, or a generated one.",
   "X-Content-Type-Options": "Always `nosniff`.",
@@ -48,6 +58,11 @@ const HEADERS: Readonly<Record<string, string>> = {
   "WWW-Authenticate":
     'Always `Bearer realm="signalbox"`, with `error="invalid_token"` when a token was refused.',
   "Retry-After": "The number of seconds to wait.",
+  "Content-Security-Policy": "Of a page: only scripts, styles and requests of this service.",
+  "Referrer-Policy": "Of a page: always `no-referrer`.",
+  "X-Frame-Options": "Of a page: always `DENY`.",
+  "Cross-Origin-Opener-Policy": "Of a page: always `same-origin`.",
+  "Cross-Origin-Resource-Policy": "Of a page: always `same-origin`.",
 };
 
 /** The statuses that refuse any request before its operation is known: by its headers, its host or its timing. */
@@ -96,10 +111,11 @@ function answerOf(
     name,
     { description, schema: { type: "string" } },
   ]);
-  const headers = { ...headerReferences(COMMON_HEADERS), ...(Object.fromEntries(own) as Json) };
+  const shapes = shapesOf(shape);
+  const names = [...COMMON_HEADERS, ...(shapes.includes(PAGE_TYPE) ? PAGE_HEADERS : [])];
+  const headers = { ...headerReferences(names), ...(Object.fromEntries(own) as Json) };
   if (status === 204) return { description: "The request succeeded.", headers };
   if (status === 304) return { description: "The client's copy is current.", headers };
-  const shapes = shapesOf(shape);
   const described = shapes.find((one) => typeof one === "object" && one.description !== undefined);
   const description = (described as Schema | undefined)?.description ?? `${row.summary}.`;
   const content = Object.fromEntries(shapes.map((one) => contentOf(one, schemas)));
@@ -132,13 +148,17 @@ export function requestBodyOf(row: RouteDescription, schemas: SchemaComponents):
   };
 }
 
-/** The responses and headers that operations share, limited to the given statuses. */
+/** The responses and headers that the given operations share. */
 export function sharedResponses(
-  statuses: Iterable<number>,
+  operations: readonly Operation[],
   schemas: SchemaComponents,
 ): { readonly responses: Json; readonly headers: Json } {
-  const used = new Set<string>(COMMON_HEADERS);
-  const responses = [...new Set(statuses)]
+  const isPage = ({ row }: Operation) => Object.values(row.replies).flat().includes(PAGE_TYPE);
+  const used = new Set<string>([
+    ...COMMON_HEADERS,
+    ...(operations.some(isPage) ? PAGE_HEADERS : []),
+  ]);
+  const responses = [...new Set(operations.flatMap(refusedStatuses))]
     .sort((a, b) => a - b)
     .map((status) => {
       const [name, description] = REFUSALS[status] ?? ["", ""];

@@ -11,12 +11,7 @@ import {
   type CredentialRequirement,
   type Operation,
 } from "./operations.ts";
-import {
-  refusedStatuses,
-  requestBodyOf,
-  responsesOf,
-  sharedResponses,
-} from "./openapi-responses.ts";
+import { requestBodyOf, responsesOf, sharedResponses } from "./openapi-responses.ts";
 import { SchemaComponents, textSchema, type Json } from "./openapi-schemas.ts";
 import { TAG_DESCRIPTIONS } from "./tags.ts";
 
@@ -88,7 +83,7 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
     const item = (paths[operation.path] ??= {});
     item[operation.method.toLowerCase()] = operationObject(operation, schemas, about);
   }
-  const shared = sharedResponses(operations.flatMap(refusedStatuses), schemas);
+  const shared = sharedResponses(operations, schemas);
   const prefixes = about.surfaces.includes("public") ? BOTH_PREFIXES : ONE_PREFIX;
   const usesCredentials = operations.some((operation) => demandOf(operation) !== "none");
   return {

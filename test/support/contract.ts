@@ -11,6 +11,7 @@ import type { Answer } from "./client.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 interface Response {
+  readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, { readonly schema: Json }>>;
 }
 
@@ -74,6 +75,7 @@ export class Contract {
     if (!operation) return this.#checkUnknown(place, method, answer);
     const response = this.#response(operation, answer.status);
     assert.ok(response, `${place}, which the OpenAPI document does not know: ${answer.text}`);
+    checkDeclared(place, response, answer);
     this.#checkBody(place, method, response, answer);
   }
 
@@ -140,6 +142,17 @@ function checkCommonHeaders(place: string, { status, headers }: Answer): void {
   if ([429, 503, 507].includes(status)) {
     assert.match(headers.get("retry-after") ?? "", /^\d+$/, `${place} without Retry-After`);
   }
+}
+
+/** Headers of any HTTP server, and those of CORS, which the document describes in words. */
+const UNDECLARED =
+  /^(?:date|connection|keep-alive|transfer-encoding|content-(?:length|type|encoding)|access-control-.*)$/;
+
+function checkDeclared(place: string, response: Response, { headers }: Answer): void {
+  const declared = Object.keys(response.headers ?? {}).map((name) => name.toLowerCase());
+  const others = [...headers.keys()].filter((name) => !UNDECLARED.test(name));
+  const unknown = others.filter((name) => !declared.includes(name));
+  assert.deepEqual(unknown, [], `${place} with headers that the OpenAPI document does not know`);
 }
 
 /** Whether the names of a path match those of a template. */

@@ -29,7 +29,10 @@ export const assetRoutes = [
       "accept-encoding": string("The accepted content codings."),
       "if-none-match": string("The entity tags of the client's copies."),
     },
-    replyHeaders: { ETag: "A strong entity tag of the response." },
+    replyHeaders: {
+      ETag: "A strong entity tag of the response.",
+      "Cross-Origin-Resource-Policy": "Always `same-origin`.",
+    },
     replies: {
       200: ["text/javascript", "text/css", "image/svg+xml"],
       304: ["text/javascript", "text/css", "image/svg+xml"],

@@ -19,14 +19,10 @@ import {
   type EventField,
   type EventFieldName,
 } from "./event-fields.ts";
-import { EVENT_ID, type AuditEvent } from "./schema.ts";
+import { EVENT_ID, RESERVED_IDS, type AuditEvent } from "./schema.ts";
 
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);
-// These would be read as routes below `/audit/`.
-const RESERVED_IDS: ReadonlySet<string> = new Set([
-  ...["export", "stream", "histogram", "facets", "redact"],
-  ...["checkpoint", "verifier", "consistency"],
-]);
+const RESERVED: ReadonlySet<string> = new Set(RESERVED_IDS);
 
 /** The properties of a field for ingest. All objects have one shape, which keeps their use fast. */
 interface ReportedField {
@@ -178,7 +174,7 @@ function clientId(raw: RawEvent, field: ReportedField, place: string): string | 
   if (typeof value !== "string" || value.length > EVENT_ID.maxLength || !CLIENT_ID.test(value)) {
     refuse(place, given, "expected 1 to 128 printable ASCII characters without space");
   }
-  if (RESERVED_IDS.has(value)) refuse(place, given, `${JSON.stringify(value)} is reserved`);
+  if (RESERVED.has(value)) refuse(place, given, `${JSON.stringify(value)} is reserved`);
   return value;
 }
 

@@ -15,6 +15,17 @@ import { FACETS } from "./facets.ts";
 /** The ids of events: printable ASCII without spaces. */
 export const EVENT_ID = { pattern: "^[!-~]+$", minLength: 1, maxLength: 128 } as const;
 
+/** Ids that would be read as routes below `/audit/`. */
+export const RESERVED_IDS = [
+  ...["export", "stream", "histogram", "facets", "redact"],
+  ...["checkpoint", "verifier", "consistency"],
+] as const;
+
+const REPORTED_ID = {
+  ...EVENT_ID,
+  pattern: `^(?!(?:${RESERVED_IDS.join("|")})$)[!-~]+$`,
+} as const;
+
 /** The schema of each type of field in a stored event. */
 const SHAPES = {
   id: { type: "string" },
@@ -88,17 +99,19 @@ export const auditEvent = {
 } as const satisfies Schema;
 export type AuditEvent = Infer<typeof auditEvent>;
 
-/** A runtime's report: canonical names and the aliases that older runtimes send. */
+/** A runtime's report: canonical names and the aliases that older runtimes send. A body with `events` is a batch. */
 const reportedEvent = {
   title: "AuditEventReport",
   type: "object",
   description:
     "An event as a runtime reports it, with at least one field. A canonical name takes precedence over its alias.",
   properties: Object.fromEntries(REPORTED_FIELDS.flatMap(reportedProperties)),
+  ruled: { minProperties: 1, propertyNames: { pattern: "^(?!events$)" } },
 } as const satisfies Schema;
 
 function reportedProperties({ name, alias, type, limit }: EventField): readonly [string, Schema][] {
-  const shape = type === "id" ? { ...SHAPES.id, maxLength: 128, ruled: EVENT_ID } : SHAPES[type];
+  const ruled = type === "id" ? REPORTED_ID : limit !== undefined && { maxLength: limit };
+  const shape = ruled ? { ...SHAPES.text, ruled } : SHAPES[type];
   const size = limit === LONG_TEXT ? " Up to 1 MiB." : "";
   const description = (REPORT_DESCRIPTIONS[name] ?? DESCRIPTIONS[name]) + size;
   const field = [name, { ...shape, description }] as [string, Schema];

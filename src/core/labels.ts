@@ -9,9 +9,19 @@ export type Labels = Readonly<Record<string, string>>;
 export const MOST_LABELS = 32;
 const LONGEST = 64;
 const PAIR_LENGTH = 32;
-const KEY = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
+const KEY = {
+  pattern: "^[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?$",
+  minLength: 1,
+  maxLength: LONGEST,
+} as const;
 // Controls and line separators break lists and logs; an unpaired surrogate has no form in UTF-8.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+const VALUE = {
+  pattern: "^[^\\p{Cc}\\p{Cs}\\u2028\\u2029]+$",
+  minLength: 1,
+  maxLength: LONGEST,
+} as const;
+const KEY_PATTERN = new RegExp(KEY.pattern, "u");
+const VALUE_PATTERN = new RegExp(VALUE.pattern, "u");
 
 /** The rule of labels, as a property of a schema; `checkedLabels` enforces it. */
 export function labelsSchema(description: string) {
@@ -21,7 +31,9 @@ export function labelsSchema(description: string) {
     additionalProperties: {
       type: "string",
       description: `A value: 1 to ${LONGEST} characters without control characters.`,
+      ruled: VALUE,
     },
+    ruled: { propertyNames: KEY },
     description: `${description} At most ${MOST_LABELS} pairs; a key has 1 to ${LONGEST} letters, digits, and \`.\`, \`_\`, \`/\` or \`-\` between them.`,
     examples: [{ env: "staging", team: "payments" }],
   } as const satisfies Schema;
@@ -37,13 +49,13 @@ export function checkedLabels(given: Labels, place: string): Labels {
   const pairs = Object.entries(given);
   if (pairs.length > MOST_LABELS) throw new BadInput(`${place}: expected at most ${MOST_LABELS}`);
   for (const [key, value] of pairs) {
-    if (key.length > LONGEST || !KEY.test(key)) {
+    if (key.length > LONGEST || !KEY_PATTERN.test(key)) {
       throw new BadInput(
         `${place}: expected keys of 1 to ${LONGEST} letters, digits, and ".", "_", "/" or "-" between them`,
       );
     }
     const characters = value.length <= LONGEST ? value.length : [...value].length;
-    if (characters === 0 || characters > LONGEST || UNPRINTABLE.test(value)) {
+    if (characters > LONGEST || !VALUE_PATTERN.test(value)) {
       throw new BadInput(
         `${pathOf(place, key)}: expected 1 to ${LONGEST} characters without control characters`,
       );

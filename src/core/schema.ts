@@ -64,6 +64,7 @@ export interface BooleanSchema extends Annotations {
 export interface ArraySchema extends Annotations {
   readonly type: "array";
   readonly items: Schema;
+  readonly minItems?: 1;
   readonly maxItems?: number;
 }
 
@@ -73,8 +74,25 @@ export interface ObjectSchema extends Annotations {
   readonly required?: readonly string[];
   /** A schema for the values of a map; `true` for a free-form object. */
   readonly additionalProperties?: Schema | true;
-  /** The most values of a map; those that are null do not count. */
+  /** The least and the most values of a map; those that are null do not count. */
+  readonly minProperties?: 1;
   readonly maxProperties?: number;
+  /** The limits that the object's own rule enforces. For documents only: not checked here. */
+  readonly ruled?: ObjectLimits;
+}
+
+/** Limits of an object as a whole, in the terms of JSON Schema. */
+export interface ObjectLimits {
+  readonly minProperties?: 1;
+  readonly propertyNames?: TextLimits;
+  /** Forms that the object must not have; `object-forms.ts` makes them. */
+  readonly not?: ObjectForm | { readonly anyOf: readonly ObjectForm[] };
+}
+
+/** The properties that an object has, and the schemas of those that it may have. */
+interface ObjectForm {
+  readonly required?: readonly string[];
+  readonly properties: Readonly<Record<string, object>>;
 }
 
 /** The value matches at least one of the schemas; for answers with two shapes. */

@@ -90,7 +90,12 @@ export function refuseUnknown(properties: object, given: object, place: string):
 
 /** Reads no more values than a map may have, since a body can hold 40,000. */
 function readMap(
-  { additionalProperties: values, maxProperties: most = Infinity, strict }: ObjectSchema,
+  {
+    additionalProperties: values,
+    minProperties,
+    maxProperties: most = Infinity,
+    strict,
+  }: ObjectSchema,
   given: Readonly<Record<string, unknown>>,
   place: string,
 ): unknown {
@@ -101,12 +106,14 @@ function readMap(
     if (pairs.length === most) refuse(place, `expected at most ${most}`);
     pairs.push([key, readValue(values, given[key], pathOf(place, key))]);
   }
+  if (minProperties && pairs.length === 0) refuse(place, "expected at least one");
   return Object.fromEntries(pairs);
 }
 
 function readArray(schema: ArraySchema, value: unknown, place: string): unknown {
   if (!Array.isArray(value)) return refuse(place, "expected a list");
-  const { maxItems = Infinity } = schema;
+  const { minItems, maxItems = Infinity } = schema;
+  if (minItems && value.length === 0) refuse(place, "expected at least one");
   if (value.length > maxItems) refuse(place, `expected at most ${maxItems} items`);
   return value.map((item, index) => readValue(schema.items, item, `${place}[${index}]`));
 }

@@ -56,7 +56,11 @@ export const apiKeyCreate = {
   description: "A new API key.",
   required: ["name"],
   properties: {
-    name: string("The purpose of the key.", { maxLength: MAX_TEXT, examples: ["build agents"] }),
+    name: string("The purpose of the key: not only white space.", {
+      maxLength: MAX_TEXT,
+      ruled: { pattern: "\\S" },
+      examples: ["build agents"],
+    }),
     scopes: string(SCOPES, { maxLength: MAX_TEXT, default: "runtime", examples: ["report"] }),
     expires_in_days: integer(
       "The number of days until the key expires. Without it the key never expires.",

@@ -144,7 +144,7 @@ export function requestBodyOf(row: RouteDescription, schemas: SchemaComponents):
   return {
     ...(schema.description !== undefined && { description: schema.description }),
     required: true,
-    content: { "application/json": { schema: schemas.refer(schema) } },
+    content: { "application/json": { schema: schemas.refer(schema, true) } },
   };
 }
 

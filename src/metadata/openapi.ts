@@ -12,7 +12,7 @@ import {
   type Operation,
 } from "./operations.ts";
 import { requestBodyOf, responsesOf, sharedResponses } from "./openapi-responses.ts";
-import { SchemaComponents, textSchema, type Json } from "./openapi-schemas.ts";
+import { SchemaComponents, type Json } from "./openapi-schemas.ts";
 import { TAG_DESCRIPTIONS } from "./tags.ts";
 
 /** The version of the OpenAPI specification that the document follows. */
@@ -39,7 +39,7 @@ const ONE_PREFIX =
 const METHODS =
   "HEAD works wherever GET does, and OPTIONS on every path. An unknown path is 404, another method is 405 with `Allow`, and malformed HTTP is 400, each with an `Error` as the body.";
 const BODIES =
-  "A request body is one JSON object in UTF-8, optionally with `Content-Encoding: gzip`. An allowed origin of a browser is echoed in `Access-Control-Allow-Origin`.";
+  "A request body is one JSON object in UTF-8, optionally with `Content-Encoding: gzip`. A member that is `null` counts as absent. An allowed origin of a browser is echoed in `Access-Control-Allow-Origin`.";
 
 const SECURITY_SCHEMES = {
   bearerAuth: {
@@ -114,7 +114,7 @@ function operationObject(
 ): Json {
   const { row } = operation;
   const description = [row.description ?? [], permissionInWords(operation, roles)].flat().join(" ");
-  const parameters = parametersOf(row);
+  const parameters = parametersOf(row, schemas);
   const requestBody = requestBodyOf(row, schemas);
   return {
     operationId: operation.id,
@@ -128,20 +128,25 @@ function operationObject(
   };
 }
 
-function parametersOf(row: RouteDescription): readonly Json[] {
+function parametersOf(row: RouteDescription, schemas: SchemaComponents): readonly Json[] {
   const inPath = Object.entries(row.params ?? {}).map(
     ([name, { description, examples, ...schema }]) => ({
       name,
       in: "path",
       required: true,
       description,
-      schema: textSchema(schema),
+      schema: schemas.refer(schema),
       example: examples[0],
     }),
   );
   const inQuery = Object.entries(row.query ?? {}).map(([name, parameter]) => {
     const { description, forgiving: _, ...schema } = parameter;
-    return { name, in: "query", ...(description && { description }), schema };
+    return {
+      name,
+      in: "query",
+      ...(description && { description }),
+      schema: schemas.refer(schema),
+    };
   });
   const inHeader = Object.entries(row.headers ?? {})
     .filter(([name]) => !UNDOCUMENTED_HEADERS.includes(name.toLowerCase()))
@@ -149,7 +154,7 @@ function parametersOf(row: RouteDescription): readonly Json[] {
       name: headerName(name),
       in: "header",
       ...(description && { description }),
-      schema,
+      schema: schemas.refer(schema),
     }));
   return [...inPath, ...inQuery, ...inHeader];
 }

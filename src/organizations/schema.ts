@@ -1,10 +1,12 @@
 import { NEW_PASSWORD } from "../auth/new-password.ts";
 import { dateTime, list, object, string } from "../core/schema-parts.ts";
 import type { Infer } from "../core/schema.ts";
+import { EMAIL } from "../users/email.ts";
 import { SLUG } from "./slug.ts";
 
-const name = string("The display name: any text.", {
+const name = string("The display name: any text that is not only white space.", {
   maxLength: 256,
+  ruled: { pattern: "\\S" },
   examples: ["Acme Railways"],
 });
 
@@ -52,6 +54,7 @@ export const organizationCreate = object({
     admin_email: string("The first admin's email.", {
       format: "email",
       maxLength: 254,
+      ruled: EMAIL,
       examples: ["ada@example.com"],
     }),
     admin_password: string("The first admin's password, 10 to 256 characters.", {

@@ -1,4 +1,5 @@
 import { consumers, decisions } from "../core/decision.ts";
+import { allOf, noneOf } from "../core/object-forms.ts";
 import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
@@ -100,22 +101,21 @@ export const policyPublish = {
       "The version that must be active now; empty if no version may be active. Otherwise the answer is 409. If absent, the new version replaces any version.",
       { maxLength: VERSION_NAME.maxLength, examples: ["2026-11-20.1"], strict: true },
     ),
-    guard: object({
+    guard: {
       title: "PolicyGuard",
+      type: "object",
       description:
-        "Limits on what the version may change: it is replayed over recent events, compared with the active version. Beyond a limit the answer is 409, and nothing is stored.",
-      optional: ["max_newly_denied", "max_newly_allowed", "window_hours"],
+        "Limits on what the version may change, at least one: it is replayed over recent events, compared with the active version. Beyond a limit the answer is 409, and nothing is stored.",
+      ruled: { not: noneOf("max_newly_denied", "max_newly_allowed") },
       strict: true,
       properties: {
         max_newly_denied: integer("The most events that may be newly denied.", { minimum: 0 }),
         max_newly_allowed: integer("The most events that may be newly allowed.", { minimum: 0 }),
         window_hours: integer("How far back the replay goes, in hours.", {
-          minimum: 1,
-          maximum: 8_760,
-          default: 168,
+          ...{ minimum: 1, maximum: 8_760, default: 168 },
         }),
       },
-    }),
+    },
     activate: boolean("Whether the version becomes the active one. `false` only stores it.", {
       ...{ default: true, strict: true },
     }),
@@ -161,7 +161,7 @@ export const policyValidation = object({
   },
 });
 
-const FIELD_LENGTH = 65_536;
+const FIELD = { maxLength: 65_536 } as const;
 
 export const policySimulate = {
   title: "PolicySimulate",
@@ -178,21 +178,18 @@ export const policySimulate = {
     version: string("The name of a stored version."),
     command: string(
       "The full command text. Leave it out for a tool that runs none, which its `capability` names.",
-      { maxLength: FIELD_LENGTH },
+      FIELD,
     ),
     provider: string(
       "The program or service that the command uses. The default is the command's first word.",
-      {
-        maxLength: FIELD_LENGTH,
-      },
+      FIELD,
     ),
-    capability: string("The capability that the command uses, `<provider>/<name>`.", {
-      maxLength: FIELD_LENGTH,
-    }),
+    capability: string("The capability that the command uses, `<provider>/<name>`.", FIELD),
     consumer: word("The kind of caller.", consumers),
-    executor: string("The name of the caller.", { maxLength: FIELD_LENGTH }),
-    resource: string("The resource that the command acts on.", { maxLength: FIELD_LENGTH }),
+    executor: string("The name of the caller.", FIELD),
+    resource: string("The resource that the command acts on.", FIELD),
   },
+  ruled: { not: { anyOf: [allOf("yaml", "version"), noneOf("command", "capability")] } },
 } as const satisfies Schema;
 
 export const policySimulation = object({
@@ -255,7 +252,7 @@ export const ruleDraftRequest = {
       event: string("The id of an audit event."),
       events: {
         ...list("The ids of audit events.", string("The id of an audit event.")),
-        maxItems: MOST_DRAFT_EVENTS,
+        ...{ minItems: 1, maxItems: MOST_DRAFT_EVENTS },
       },
       effect: word(
         "The effect of the rules. `test` adds no rule, only a test of each command as the document decides it.",
@@ -264,6 +261,7 @@ export const ruleDraftRequest = {
       yaml: { ...yaml, description: "The document to extend. The default is the active policy." },
     },
   }),
+  ruled: { not: { anyOf: [allOf("event", "events"), noneOf("event", "events")] } },
   examples: [{ event: "01m81jf1ew0001pcmmak1ve7xq", effect: "deny" }],
 } as const;
 

@@ -13,7 +13,6 @@ export const rolloutBody = bodyOf(rolloutDraft, checked);
 type StageDraft = RolloutDraft["stages"][number];
 
 function checked(draft: RolloutDraft): RolloutDraft {
-  if (draft.stages.length === 0) throw new BadInput("stages: expected at least one");
   const stages = draft.stages.map((stage, i) => checkedStage(stage, `stages[${i}]`));
   if (JSON.stringify(stages).length > STAGES_LENGTH) {
     throw new BadInput(
@@ -28,10 +27,6 @@ function checkedStage(stage: StageDraft, place: string): StageDraft {
   if (percent === undefined && labels === undefined && names === undefined) {
     throw new BadInput(`${place}: expected at least one of percent, labels and names`);
   }
-  if (labels !== undefined && Object.keys(labels).length === 0) {
-    throw new BadInput(`${place}.labels: expected at least one`);
-  }
-  if (names?.length === 0) throw new BadInput(`${place}.names: expected at least one`);
   const given = names?.map((name) => name.trim());
   if (given?.includes("")) throw new BadInput(`${place}.names: expected names that are not empty`);
   return {

@@ -1,4 +1,5 @@
 import { labelsSchema } from "../core/labels.ts";
+import { noneOf } from "../core/object-forms.ts";
 import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { RUNTIME_NAME } from "../fleet/schema.ts";
@@ -44,12 +45,13 @@ const stageProperties = {
     minimum: 1,
     maximum: 100,
   }),
-  labels: labelsSchema("The labels that the runtimes must have."),
+  labels: { ...labelsSchema("The labels that the runtimes must have."), minProperties: 1 },
   names: {
     ...list(
       "The names of the runtimes.",
       string("The name of a runtime.", { maxLength: 512, ruled: RUNTIME_NAME }),
     ),
+    minItems: 1,
     maxItems: MOST_NAMES,
   },
   hold_minutes: integer(
@@ -73,6 +75,7 @@ const stageDraft = {
     labels: { ...stageProperties.labels, strict: true },
     gates: { ...gates, title: "RolloutGatesDraft", strict: true },
   },
+  ruled: { not: noneOf("percent", "labels", "names") },
   examples: [{ percent: 5, hold_minutes: 60, gates: { min_runtimes: 10 } }],
 } as const satisfies Schema;
 
@@ -85,7 +88,11 @@ export const rolloutDraft = {
   strict: true,
   properties: {
     version,
-    stages: { ...list("The stages, first to last.", stageDraft), maxItems: MOST_STAGES },
+    stages: {
+      ...list("The stages, first to last.", stageDraft),
+      minItems: 1,
+      maxItems: MOST_STAGES,
+    },
     on_breach: { ...onBreach, default: "pause" },
   },
 } as const satisfies Schema;

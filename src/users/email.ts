@@ -1,15 +1,18 @@
 import { BadInput, Conflict } from "../core/errors.ts";
 
-const MAX_LENGTH = 254; // RFC 5321 §4.5.3.1.3, without the angle brackets
-
 // The rule of the HTML standard for <input type=email>. Only ASCII: then letter case is well
 // defined, and two addresses of different people cannot look alike.
 const LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?";
-const EMAIL = new RegExp(`^[a-zA-Z0-9.!#$%&'*+/=?^_\`{|}~-]+@${LABEL}(?:\\.${LABEL})*$`);
+/** The form of an email address. */
+export const EMAIL = {
+  pattern: `^[a-zA-Z0-9.!#$%&'*+/=?^_\`{|}~-]+@${LABEL}(?:\\.${LABEL})*$`,
+  maxLength: 254, // RFC 5321 §4.5.3.1.3, without the angle brackets
+} as const;
+const PATTERN = new RegExp(EMAIL.pattern);
 
 /** Whether a text is an email address. */
 export function isEmail(text: string): boolean {
-  return text.length <= MAX_LENGTH && EMAIL.test(text);
+  return text.length <= EMAIL.maxLength && PATTERN.test(text);
 }
 
 /**

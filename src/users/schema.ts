@@ -11,6 +11,7 @@ import {
   word,
 } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
+import { EMAIL } from "./email.ts";
 
 export const roles = ["admin", "operator", "viewer"] as const satisfies readonly Role[];
 
@@ -24,6 +25,7 @@ const organizationId = string("The user's organization.");
 const email = string("The user's email, unique over all organizations in any letter case.", {
   format: "email",
   maxLength: 254,
+  ruled: EMAIL,
   examples: ["ada@example.com"],
 });
 const name = string("The user's name. The default is the email.", {

@@ -61,6 +61,7 @@ export class Contract {
     });
     this.#ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });
     addFormats.default(this.#ajv);
+    this.#ajv.addFormat("email", true); // RFC 5321 allows a domain of one label, and Ajv's format does not
     const schemas = Object.entries(document.components.schemas);
     const $defs = Object.fromEntries(schemas.map(([name, schema]) => [name, closed(schema)]));
     this.#ajv.addSchema({ $id: "components", $defs });

@@ -21,6 +21,13 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: JsonSchema | true;
+  readonly not?: ObjectForm & { readonly anyOf?: readonly ObjectForm[] };
+}
+
+/** A form that an object must not have, by the properties that are there or, if `required` is absent, not there. */
+interface ObjectForm {
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, unknown>>;
 }
 
 /** An operation in the document. */
@@ -110,10 +117,12 @@ class Maker {
     }
   }
 
-  #objectOf({ properties = {}, required = [] }: JsonSchema): fc.Arbitrary<unknown> {
+  #objectOf({ properties = {}, required = [], not = {} }: JsonSchema): fc.Arbitrary<unknown> {
     const values = Object.entries(properties).map(([name, one]) => [name, this.valueOf(one)]);
+    const absent = (not.anyOf ?? [not]).filter((form) => form.required === undefined);
+    const needed = absent.flatMap((form) => Object.keys(form.properties ?? {}).slice(0, 1));
     return fc.record(Object.fromEntries(values) as Record<string, fc.Arbitrary<unknown>>, {
-      requiredKeys: [...required],
+      requiredKeys: [...required, ...needed],
     });
   }
 

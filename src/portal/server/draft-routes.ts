@@ -76,7 +76,5 @@ function idsOf({ event, events }: Infer<typeof ruleDraftRequest>): ReadonlySet<s
   if ((event === undefined) === (events === undefined)) {
     throw new BadInput("event: expected either event or events");
   }
-  const ids = new Set(events ?? [event as string]);
-  if (ids.size === 0) throw new BadInput("events: expected at least one id");
-  return ids;
+  return new Set(events ?? [event as string]);
 }

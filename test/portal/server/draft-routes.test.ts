@@ -77,7 +77,7 @@ test("a request for a draft names its events in one way, and a document that can
   for (const [body, message] of [
     [{}, "event: expected either event or events"],
     [{ event: "e1", events: ["e1"] }, "event: expected either event or events"],
-    [{ events: [] }, "events: expected at least one id"],
+    [{ events: [] }, "events: expected at least one"],
     [{ event: "e1", yaml: "a: [" }, /^yaml: cannot be extended; expected a valid document/],
   ] as const) {
     const answer = await app.post("/api/v1/policies/draft-rule", { effect: "allow", ...body });

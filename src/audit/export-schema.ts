@@ -37,6 +37,9 @@ export const exportParameters = {
     bom: { type: "boolean", default: false, description: BOM },
     ...filterBody,
   },
+  ruled: {
+    not: { required: ["bom"], properties: { bom: { const: true }, format: { const: "ndjson" } } },
+  },
 } as const satisfies Schema;
 
 /** The response to a request for a ticket. */

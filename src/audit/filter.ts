@@ -3,7 +3,7 @@ import { consumers, decisions } from "../core/decision.ts";
 import { BadInput } from "../core/errors.ts";
 import { readMoment } from "../core/moment.ts";
 import { dateTime, string } from "../core/schema-parts.ts";
-import type { StringSchema } from "../core/schema.ts";
+import type { StringSchema, TextLimits } from "../core/schema.ts";
 import { oneOf } from "../core/validate.ts";
 import {
   EXCLUDED_FIELDS,
@@ -16,9 +16,8 @@ import {
   type ExcludingFilter,
 } from "./event-fields.ts";
 import type { AuditFilter } from "./store.ts";
-import { MOST_ASTERISKS, WILDCARD_FILTERS, wildcardsOf } from "./wildcards.ts";
+import { MOST_ASTERISKS, WILDCARD_FILTERS, WILDCARD_NAMES, wildcardsOf } from "./wildcards.ts";
 
-const EITHER_CASE = [...decisions, ...decisions.map((word) => word.toLowerCase())];
 /** The filters of the contract, which no value makes a 4xx. */
 const CONTRACT_FILTERS: ReadonlySet<string> = new Set<ExactFilter>(["decision", "consumer"]);
 
@@ -36,22 +35,33 @@ const DESCRIPTIONS: Readonly<Record<ExactFilter, string>> = {
   reported_by: "Only events that the API key or user with this id reported.",
 };
 
-/** A query parameter. A `forgiving` parameter accepts any value; `filterOf` refuses some of them. */
+/** A query parameter. A `forgiving` parameter accepts any value. */
 type FilterSchema = StringSchema & { readonly description: string; readonly forgiving?: true };
+
+/** The words of the types that have some, as the document lists them. `filterOf` accepts any letter case. */
+const WORDS: Readonly<Partial<Record<EventFieldType, TextLimits>>> = {
+  decision: { enum: [...decisions, ...decisions.map((word) => word.toLowerCase())] },
+  consumer: { enum: consumers },
+};
+
+/** A filter that is not of the contract: `filterOf` refuses a word that is unknown. */
+function refusing(type: EventFieldType, description: string): FilterSchema {
+  const ruled = WORDS[type];
+  return string(description, ruled && { ruled });
+}
 
 const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
   FILTERED_FIELDS.map(({ filter, type }) => {
     const description = DESCRIPTIONS[filter];
-    const words = type === "decision" ? EITHER_CASE : type === "consumer" ? consumers : undefined;
-    const values = words && ({ enum: words, forgiving: true } as const);
-    return [filter, { type: "string", ...values, description } as const];
+    if (!CONTRACT_FILTERS.has(filter)) return [filter, refusing(type, description)];
+    return [filter, { ...string(description), ...WORDS[type], forgiving: true }];
   }),
 );
 
 const excluded: Readonly<Record<ExcludingFilter, FilterSchema>> = recordOf(
-  EXCLUDED_FIELDS.map(({ filter }) => [
+  EXCLUDED_FIELDS.map(({ filter, type }) => [
     excluding(filter),
-    string("Only events that the filter without `not_` does not match."),
+    refusing(type, "Only events that the filter without `not_` does not match."),
   ]),
 );
 
@@ -62,16 +72,18 @@ export const filterQuery = {
   ...excluded,
   wildcards: string(
     `Names of filters, separated by commas, in whose values \`*\` stands for any text: of ${WILDCARD_FILTERS.join(", ")}, and of those with \`not_\`. Such a filter matches the letters A to Z in either case, and has at most ${MOST_ASTERISKS} asterisks. Without this, \`*\` stands for itself.`,
+    { ruled: WILDCARD_NAMES, examples: ["executor,not_runtime"] },
   ),
   reason: string("Only events whose `reason` contains this text, in any letter case."),
   from: dateTime("Only events with a `timestamp` at or after this time."),
   to: dateTime("Only events with a `timestamp` before this time."),
 } as const satisfies Readonly<Record<string, FilterSchema>>;
 
-/** The filters as members of a body. As in a query, an unknown word matches nothing. */
+/** The filters as members of a body. As in a query, an unknown word of the contract's filters matches nothing. */
 export const filterBody = {
   ...filterQuery,
-  ...recordOf(FILTERED_FIELDS.map(({ filter }) => [filter, string(DESCRIPTIONS[filter])])),
+  decision: string(DESCRIPTIONS.decision),
+  consumer: string(DESCRIPTIONS.consumer),
 } as const;
 
 /** The last place in a list of a short page. */

@@ -28,6 +28,10 @@ export const MOST_ASTERISKS = 64;
 /** The filters whose values may have asterisks. */
 export const WILDCARD_FILTERS = TEXT_FILTERS.map(({ filter }) => filter);
 
+const NAME = `\\s*(?:not_)?(?:${WILDCARD_FILTERS.join("|")})\\s*`;
+/** The form of the names of filters, as `wildcardsOf` reads them. */
+export const WILDCARD_NAMES = { pattern: `^${NAME}(?:,${NAME})*$` } as const;
+
 const PARAMETERS: ReadonlyMap<string, Omit<Wildcard, "text">> = new Map(
   TEXT_FILTERS.flatMap(({ filter, name: field }) => {
     return ([filter, excluding(filter)] as const).map((parameter) => {

@@ -112,13 +112,17 @@ export function labelTexts(labels: Labels = {}): readonly string[] {
   return Object.entries(labels).map((pair) => pair.join(":"));
 }
 
+/** The form of the filter `key:value`. */
+export const LABEL_FILTER = { pattern: "^([^:]+):([\\s\\S]+)$" } as const;
+const FILTER_PATTERN = new RegExp(LABEL_FILTER.pattern, "u");
+
 /**
  * Reads the filter `key:value`.
  *
  * @throws BadInput if the text has no key or no value
  */
 export function labelOf(text: string): Labels {
-  const [, key, value] = /^([^:]+):(.+)$/su.exec(text) ?? [];
+  const [, key, value] = FILTER_PATTERN.exec(text) ?? [];
   if (key === undefined || value === undefined) {
     throw new BadInput("label: expected key:value, such as env:staging");
   }

@@ -38,6 +38,7 @@ export interface StringSchema extends Annotations {
 
 /** Limits of a text, in the terms of JSON Schema. */
 export interface TextLimits {
+  readonly enum?: readonly string[];
   /** A regular expression with the flag `u`, anchored explicitly. */
   readonly pattern?: string;
   /** In code points, as is `maxLength`. */

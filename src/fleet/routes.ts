@@ -1,4 +1,4 @@
-import { MOST_LABELS } from "../core/labels.ts";
+import { LABEL_FILTER, MOST_LABELS } from "../core/labels.ts";
 import { integer, string, word } from "../core/schema-parts.ts";
 import { assignedVersion } from "../core/assigned-version.ts";
 import type { Assignee, Assignments } from "../core/assignment.ts";
@@ -119,7 +119,7 @@ export const fleetRoutes = [
       policy_version: string("The policy version that the runtimes report."),
       label: {
         type: "array",
-        items: { type: "string", examples: ["env:staging"] },
+        items: { type: "string", ruled: LABEL_FILTER, examples: ["env:staging"] },
         maxItems: MOST_LABELS,
         description:
           "A label of the runtimes, as `key:value`. Repeat the parameter for runtimes that have several labels.",

@@ -1,6 +1,6 @@
 /**
- * The limits of requests: a body that fits the served OpenAPI document is not refused with 400, and one that does not
- * fit is. Each limit is tried on both of its sides.
+ * The limits of requests: a body or a query that fits the served OpenAPI document is not refused with 400, and one
+ * that does not fit is. Each limit is tried on both of its sides.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -34,6 +34,24 @@ const EMOJI = "😀".repeat(64);
 const KIB = 1_024;
 const YAML = "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n";
 const PASSWORD = "correct horse battery";
+
+const FILTERS: Sides = {
+  right: [
+    { not_consumer: "ci", not_decision: "denied", not_observed: "ALLOWED", observed: "allowed" },
+    { wildcards: "executor" },
+    { wildcards: " executor , not_runtime", executor: "a*" },
+    { decision: "maybe", consumer: "robot" },
+  ],
+  wrong: [
+    { not_consumer: "robot" },
+    { not_decision: "maybe" },
+    { not_observed: "maybe" },
+    { observed: "maybe" },
+    { wildcards: "trace_id" },
+    { wildcards: "executor," },
+    { wildcards: "not_consumer" },
+  ],
+};
 
 const LABELS: Sides = {
   right: [{ a: "b" }, { "a._/-b": EMOJI }, { ["a".repeat(64)]: " " }],
@@ -173,8 +191,20 @@ const BODIES: readonly (Sides & {
   {
     method: "POST",
     path: "/policies/replay",
+    ...each(FILTERS, (filter) => ({ yaml: YAML, ...(filter as object) })),
+  },
+  {
+    method: "POST",
+    path: "/policies/replay",
     right: [{ version: "none" }],
     wrong: [{ yaml: YAML, version: "none" }],
+  },
+  { method: "POST", path: "/audit/export-tickets", ...FILTERS },
+  {
+    method: "POST",
+    path: "/audit/export-tickets",
+    right: [{ format: "csv", bom: true }, { bom: false }],
+    wrong: [{ bom: true }, { format: "ndjson", bom: true }],
   },
   {
     method: "POST",
@@ -217,6 +247,38 @@ for (const { method, path, ...sides } of BODIES) {
       assert.equal(fits([...place, "application/json", "schema"], body), isRight);
       const target = `/api/v1${path.replace("{id}", "default")}`;
       const answer = await app.request(method, target, body);
+      assert.equal(answer.status !== 400, isRight, answer.text);
+    });
+  }
+}
+
+const QUERIES: readonly (Sides & { readonly path: string })[] = [
+  ...["", "/export", "/facets", "/histogram"].map((end) => ({ path: `/audit${end}`, ...FILTERS })),
+  {
+    path: "/fleet",
+    right: [{ label: "env:staging" }, { label: "a:b:\n" }],
+    wrong: [{ label: "env" }, { label: ":a" }, { label: "a:" }],
+  },
+];
+
+for (const { path, ...sides } of QUERIES) {
+  const { parameters } = document.paths[`/api/v1${path}`].get;
+  for (const [given, isRight] of sidesOf(sides)) {
+    const query = given as Readonly<Record<string, string>>;
+    const search = new URLSearchParams(query).toString();
+    test(`GET ${path}?${search} is ${isRight ? "taken" : "refused"}, as documented`, async () => {
+      // An unknown value of a filter of the contract matches nothing, though the document lists the known ones.
+      const listed = Object.entries(query).filter(
+        ([name]) => !/^(?:decision|consumer)$/.test(name),
+      );
+      const isFitting = listed.every(([name, value]) => {
+        const at = parameters.findIndex((one: { name: string }) => one.name === name);
+        const { schema } = parameters[at];
+        const place = ["paths", `/api/v1${path}`, "get", "parameters", String(at), "schema"];
+        return fits(place, schema.type === "array" ? [value] : value);
+      });
+      assert.equal(isFitting, isRight);
+      const answer = await app.get(`/api/v1${path}?${search}`);
       assert.equal(answer.status !== 400, isRight, answer.text);
     });
   }

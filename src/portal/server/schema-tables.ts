@@ -45,7 +45,7 @@ export function typeName(schema: Schema): Html {
       return html`map to ${typeName(values)}`;
     }
     case "string":
-      return html`${schema.enum?.join(" | ") ?? schema.format ?? "string"}`;
+      return html`${(schema.enum ?? schema.ruled?.enum)?.join(" | ") ?? schema.format ?? "string"}`;
     case "integer":
     case "boolean":
       return html`${schema.type}`;

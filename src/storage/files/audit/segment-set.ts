@@ -150,10 +150,9 @@ export class SegmentSet {
     });
   }
 
-  /** Removes the files of dropped segments. Each is taken from the list when it is done; others may have to stay. */
-  async remove(indexes: SegmentIndex[]): Promise<void> {
+  /** Removes the files of dropped segments. Each leaves the set when it is done; others may have to stay. */
+  async remove(due: readonly SegmentIndex[], leaving: Set<SegmentIndex>): Promise<void> {
     const { organization, removing, files, damage } = this.#options;
-    const due = [...indexes]; // later ones may be added meanwhile
     const names = due.map(({ segment }) => basename(this.#log.path(segment)));
     const free = (await removing?.(organization, names)) ?? names;
     for (const index of due.filter((_, i) => free.includes(names[i] as string))) {
@@ -163,7 +162,7 @@ export class SegmentSet {
       await this.#log.remove(index.segment);
       await files.remove(this.#sidecarPath(index.segment));
       await damage.remove(this.#log.path(index.segment));
-      indexes.splice(indexes.indexOf(index), 1);
+      leaving.delete(index);
     }
   }
 

@@ -13,12 +13,12 @@ import { CloseStack } from "../../../core/close-stack.ts";
 import type { Searcher } from "../../../core/scheduling/fair-share.ts";
 import type { Quota } from "../../../core/quota.ts";
 import type { Durability } from "../../append-log-options.ts";
-import { Queue } from "../../queue.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { EngineCounters } from "./write/engine-counters.ts";
 import { EventWriter } from "./write/event-writer.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { Leases } from "./leases.ts";
+import { Removals } from "./removals.ts";
 import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.ts";
 import type { PlacedLine } from "./write/known-events.ts";
 import type { RecentIds } from "./write/recent-ids.ts";
@@ -58,9 +58,7 @@ export class AuditTrail implements TailSource {
   readonly tails = new Set<Tail>();
   readonly #leases = new Leases();
   readonly #lastDay = new LastDay();
-  readonly #removals = new Queue();
-  /** The segments that were dropped and whose files are still there: a removal that fails is repeated. */
-  readonly #leaving: SegmentIndex[] = [];
+  readonly #removals: Removals;
 
   private constructor(
     { organization, durability, counts, found, shortLines }: AuditTrailOptions,
@@ -76,6 +74,7 @@ export class AuditTrail implements TailSource {
     this.#segments = segments;
     this.#ids = ids;
     this.#sequel = sequel;
+    this.#removals = new Removals(segments, this.#leases);
     this.#writer = new EventWriter({
       ...{ log, segments, ids, durability, counts, sequel },
       acknowledged: this.#add,
@@ -266,21 +265,8 @@ export class AuditTrail implements TailSource {
   }
 
   async #remove(old: readonly SegmentIndex[]): Promise<AuditRemoval | undefined> {
-    if (old.length === 0 && this.#leaving.length === 0) return undefined;
-    for (const { segment } of old) this.#segments.drop(segment);
-    this.#leaving.push(...old);
-    const wasRead = !this.#leases.areNone;
-    const unread = this.#leases.ended(); // by earlier readers: later ones do not see the segments
-    const done = this.#leases.take();
-    const remove = () => unread.then(() => this.#segments.remove(this.#leaving)).finally(done);
-    const removing = this.#removals.run(remove);
-    if (!wasRead) await removing;
-    if (old.length === 0) return undefined;
-    return {
-      organization: this.organization,
-      events: old.reduce((sum, { rows }) => sum + rows, 0),
-      bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
-    };
+    const removed = await this.#removals.remove(old);
+    return removed && { organization: this.organization, ...removed };
   }
 
   async close(): Promise<void> {

@@ -62,8 +62,8 @@ export interface AuditExport {
   /**
    * JSON rows, newest first, each of which ends in a newline. A piece contains whole rows, or a
    * part of one long row. It is valid until the next piece is asked for: an export of a million rows would otherwise
-   * keep the garbage collector busy. Retention removes none of the rows before `close`; if some are missing, as after the
-   * server was stopped for long, reading them throws.
+   * keep the garbage collector busy. Retention removes none of the rows before `close` for a day; if some are missing then,
+   * or after the server was stopped for long, reading them throws.
    */
   readonly rows: Pieces;
 }
@@ -269,6 +269,9 @@ export interface AuditStore {
    */
   retain(organization: string | undefined, olderThanMs: number): Promise<readonly AuditRemoval[]>;
 
-  /** Removes the oldest events, in groups as `retain` does, until the rest is within the allowance. */
+  /**
+   * Removes the oldest events, in groups as `retain` does, until the rest is within the allowance. Over files it also ends
+   * an export or a page that keeps removed events of more than half the allowed bytes.
+   */
   trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined>;
 }

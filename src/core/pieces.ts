@@ -2,13 +2,19 @@
 export interface Pieces extends AsyncIterable<Buffer> {
   /** Frees the source of the pieces. It is also freed when the reading ends or is stopped. */
   close(): void;
+  /** Fires when the source must be left early: a piece that waits for its reader is not sent. */
+  readonly lost?: AbortSignal | undefined;
 }
 
 /**
  * Adds a function that frees the source of pieces. It is called once, when they are read, left or closed. Not an async
  * generator, which would keep its last piece in memory until the next one is asked for.
  */
-export function closing(pieces: AsyncIterable<Buffer>, close: () => void): Pieces {
+export function closing(
+  pieces: AsyncIterable<Buffer>,
+  close: () => void,
+  lost?: AbortSignal,
+): Pieces {
   const read = (): AsyncIterator<Buffer> => {
     const source = pieces[Symbol.asyncIterator]();
     return {
@@ -29,7 +35,7 @@ export function closing(pieces: AsyncIterable<Buffer>, close: () => void): Piece
       },
     };
   };
-  return { [Symbol.asyncIterator]: read, close };
+  return { [Symbol.asyncIterator]: read, close, lost };
 }
 
 /**

@@ -161,16 +161,23 @@ export function stream(
   return new StreamReply(contentType, headers, start, () => {});
 }
 
-/** Sends a body that consists of pieces. Closes the pieces when they were sent, or if they will not be sent. */
+/**
+ * Sends a body that consists of pieces. Closes the pieces when they were sent, or if they will not be sent. The response is
+ * cut as soon as the pieces are lost, even if its reader takes nothing.
+ */
 export function streamOf(
   contentType: string,
-  pieces: Pick<Pieces, "close">,
+  pieces: Pick<Pieces, "close" | "lost">,
   send: StreamReply["start"],
   headers: HeaderList = NO_HEADERS,
 ): Reply {
+  const { lost } = pieces;
   const start: StreamReply["start"] = async (output, signal) => {
     try {
-      await send(output, signal);
+      await send(output, lost ? AbortSignal.any([signal, lost]) : signal);
+    } catch (error) {
+      lost?.throwIfAborted();
+      throw error;
     } finally {
       pieces.close();
     }

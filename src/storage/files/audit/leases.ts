@@ -1,6 +1,30 @@
-/** Readers in progress. Removed files stay on disk until every reader that may need them is done. */
+import { removedMeanwhile } from "../../../audit/removed-meanwhile.ts";
+import { DAY_MS } from "../../../core/clock.ts";
+import { closing, type Pieces } from "../../../core/pieces.ts";
+
+/** The longest time for which an answer keeps removed files. */
+export const LONGEST_MS = DAY_MS;
+
+/** The removed files that stay on disk for a reader. */
+interface Kept {
+  readonly bytes: number;
+  /** When the first of them was removed, in milliseconds. */
+  readonly since: number;
+}
+
+interface Lease {
+  readonly ended: Promise<void>;
+  /** Ends an answer that is read at its client's pace. The other readers end by themselves, within seconds. */
+  readonly cut: (() => void) | undefined;
+  kept?: Kept;
+}
+
+/**
+ * Readers in progress. Removed files stay on disk until every reader that may need them is done. An answer is read at its
+ * client's pace, so it can be cut.
+ */
 export class Leases {
-  readonly #open = new Set<Promise<void>>();
+  readonly #open = new Set<Lease>();
 
   /** Whether no reader is in progress. */
   get areNone(): boolean {
@@ -11,20 +35,48 @@ export class Leases {
    * Adds a reader, before it reads anything: retention may run before a client takes the first piece of an answer. The
    * reader calls the returned function when it is done.
    */
-  take(): () => void {
+  take(cut?: () => void): () => void {
     let done = (): void => {};
-    const lease = new Promise<void>((resolve) => {
+    const ended = new Promise<void>((resolve) => {
       done = () => {
         this.#open.delete(lease);
         resolve();
       };
     });
+    const lease: Lease = { ended, cut };
     this.#open.add(lease);
     return done;
   }
 
+  /**
+   * Adds an answer that a client reads piece by piece.
+   *
+   * @param pieces makes the pieces; reading them must end when the signal fires
+   */
+  answer(pieces: (lost: AbortSignal) => AsyncIterable<Buffer>): Pieces {
+    const lost = new AbortController();
+    const cut = () =>
+      lost.abort(removedMeanwhile("It kept too many removed files, or for too long"));
+    return closing(pieces(lost.signal), this.take(cut), lost.signal);
+  }
+
+  /** Notes that files are removed at a moment (milliseconds), and stay for the readers in progress. */
+  keep(bytes: number, now: number): void {
+    for (const lease of this.#open) {
+      const { kept = { bytes: 0, since: now } } = lease;
+      lease.kept = { ...kept, bytes: kept.bytes + bytes };
+    }
+  }
+
+  /** Cuts the answers that keep more bytes, or have kept any for longer than `LONGEST_MS`. */
+  cut(now: number, mostBytes = Infinity): void {
+    for (const { kept, cut } of this.#open) {
+      if (kept && (kept.bytes > mostBytes || now - kept.since >= LONGEST_MS)) cut?.();
+    }
+  }
+
   /** Resolves when all readers of this moment are done. */
   async ended(): Promise<void> {
-    await Promise.all(this.#open);
+    await Promise.all([...this.#open].map(({ ended }) => ended));
   }
 }

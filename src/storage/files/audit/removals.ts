@@ -1,11 +1,16 @@
 /**
  * Removes old segments of one organization. A segment disappears from new answers at once; its files, when no earlier
- * answer reads them any more.
+ * answer reads them any more. Segments must leave in their order, so one slow reader of an old one keeps all later ones on
+ * disk as well: an answer that keeps too many, or for too long, is cut.
  */
+import type { Clock } from "../../../core/clock.ts";
 import { Queue } from "../../queue.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import type { Leases } from "./leases.ts";
 import type { SegmentSet } from "./segment-set.ts";
+
+/** The part of the allowed bytes of which one answer may keep removed segments. */
+export const KEPT_PART = 1 / 2;
 
 /** The segments that were removed, counted. */
 interface Removed {
@@ -17,21 +22,34 @@ interface Removed {
 export class Removals {
   readonly #segments: SegmentSet;
   readonly #leases: Leases;
+  readonly #now: Clock;
   readonly #queue = new Queue();
   /** The segments that were dropped and whose files are still there: a removal that fails is repeated. */
   readonly #leaving = new Set<SegmentIndex>();
 
-  constructor(segments: SegmentSet, leases: Leases) {
+  constructor(segments: SegmentSet, leases: Leases, now: Clock) {
     this.#segments = segments;
     this.#leases = leases;
+    this.#now = now;
   }
 
-  /** Removes segments, and those whose removal failed before. */
-  async remove(old: readonly SegmentIndex[]): Promise<Removed | undefined> {
+  /**
+   * Removes segments, and those whose removal failed before.
+   *
+   * @param allowedBytes the bytes that may be stored; if absent, there is no limit
+   */
+  async remove(
+    old: readonly SegmentIndex[],
+    allowedBytes = Infinity,
+  ): Promise<Removed | undefined> {
+    const now = this.#now();
+    // Before the others leave, so that each answer has the time between two removals.
+    this.#leases.cut(now, KEPT_PART * allowedBytes);
     if (old.length === 0 && this.#leaving.size === 0) return undefined;
     for (const index of old) {
       this.#segments.drop(index.segment);
       this.#leaving.add(index);
+      this.#leases.keep(index.bytes, now);
     }
     const due = [...this.#leaving]; // not those that leave later: the readers between do not end with these
     const wasRead = !this.#leases.areNone;

@@ -61,7 +61,7 @@ export class AuditTrail implements TailSource {
   readonly #removals: Removals;
 
   private constructor(
-    { organization, durability, counts, found, shortLines }: AuditTrailOptions,
+    { organization, durability, counts, found, shortLines, now }: AuditTrailOptions,
     log: SegmentedLog,
     segments: SegmentSet,
     ids: RecentIds,
@@ -74,7 +74,7 @@ export class AuditTrail implements TailSource {
     this.#segments = segments;
     this.#ids = ids;
     this.#sequel = sequel;
-    this.#removals = new Removals(segments, this.#leases);
+    this.#removals = new Removals(segments, this.#leases, now);
     this.#writer = new EventWriter({
       ...{ log, segments, ids, durability, counts, sequel },
       acknowledged: this.#add,
@@ -261,11 +261,14 @@ export class AuditTrail implements TailSource {
       bytes -= index.bytes;
       old.push(index);
     }
-    return this.#remove(old);
+    return this.#remove(old, allowed.bytes);
   }
 
-  async #remove(old: readonly SegmentIndex[]): Promise<AuditRemoval | undefined> {
-    const removed = await this.#removals.remove(old);
+  async #remove(
+    old: readonly SegmentIndex[],
+    allowedBytes?: number,
+  ): Promise<AuditRemoval | undefined> {
+    const removed = await this.#removals.remove(old, allowedBytes);
     return removed && { organization: this.organization, ...removed };
   }
 

@@ -4,7 +4,7 @@
  * server that dies end within a minute.
  */
 import { randomUUID } from "node:crypto";
-import { Unavailable } from "../../../core/errors.ts";
+import { removedMeanwhile } from "../../../audit/removed-meanwhile.ts";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
 import type { Database } from "../database.ts";
 
@@ -16,12 +16,6 @@ export interface ReaderLease {
   /** Fires when the lease has expired and was deleted: some of the rows may have been removed. */
   readonly lost: AbortSignal;
   readonly end: () => void;
-}
-
-/** The refusal of an answer that lacks events, since retention removed them while they were read. */
-export function removedMeanwhile(reason: string): Unavailable {
-  const message = "Some of the events were removed while they were read: try again";
-  return Object.assign(new Unavailable(message, 1), { cause: new Error(reason) });
 }
 
 /** The exports of this server. */

@@ -3,6 +3,7 @@
  * portions that are limited to the same last row show the same moment without an open transaction.
  */
 import { LONG_READS, withinASecond } from "../../../audit/long-reads.ts";
+import { removedMeanwhile } from "../../../audit/removed-meanwhile.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
 import type { Searcher } from "../../../core/scheduling/fair-share.ts";
@@ -12,7 +13,6 @@ import { byOrganization } from "../searches.ts";
 import { Values } from "../values.ts";
 import { conditionsOf, isCounted } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
-import { removedMeanwhile } from "./readers.ts";
 import { ALL_HOURS, hoursAt, type Hours } from "./totals.ts";
 
 /** The most rows of one portion, and the most text that is read at once. */

@@ -1,28 +1,42 @@
-/** Removed segments stay for the answers that read them. */
+/** Removed segments stay for the answers that read them, within bounds; then the answers are cut. */
 import assert from "node:assert/strict";
+import { request, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
+import { auditExportRoutes } from "../../../../src/audit/export-routes.ts";
+import { auditRoutes } from "../../../../src/audit/routes.ts";
 import type { AuditExport } from "../../../../src/audit/store.ts";
-import { HOUR_MS } from "../../../../src/core/clock.ts";
+import { ExportTickets } from "../../../../src/audit/tickets.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/core/clock.ts";
+import { createIds } from "../../../../src/core/ids.ts";
+import { Turns } from "../../../../src/core/scheduling/turns.ts";
+import type { Route } from "../../../../src/http/route.ts";
+import { CSV_PIECES } from "../../../../src/shared-limits.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { append, auditEventOf, NOON, ORGANIZATION } from "../../../audit/store-suite.ts";
+import { serve, until } from "../../../http/serve.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 import { silent } from "../../../support/silent-log.ts";
 
 const DIRECTORY = new Layout("/data").organization(ORGANIZATION).audit;
+const REMOVED = /removed while they were read/;
 /** Each event fills a segment, and a piece of an export. */
 const MESSAGE = "x".repeat(50_000);
 
 function openStore(t: TestContext) {
   const files = new ForgetfulFiles();
+  let time = NOON;
+  const now = () => time;
   const store = new FileAuditStore({
-    ...{ files, layout: new Layout("/data"), now: () => NOON, log: silent },
+    ...{ files, layout: new Layout("/data"), now, log: silent },
     ...{ durability: "sync", segmentBytes: MESSAGE.length },
   });
   t.after(() => store.close());
   let stored = 1_000;
   return {
     store,
+    now,
+    advance: (ms: number) => (time += ms),
     /** Stores events, each one hour after the one before. */
     async add(count: number, message = MESSAGE) {
       for (let i = 0; i < count; i++) {
@@ -64,3 +78,79 @@ test("an export keeps the segments that were removed while an earlier one was re
   assert.equal(await rowsOf(second), 5);
   await left(2);
 });
+
+test("an export keeps half as much again as may be stored, and is cut by the next trim beyond it", async (t) => {
+  const { store, add, left, ...app } = openStore(t);
+  await add(4);
+  const { bytes } = await store.usage(ORGANIZATION);
+  // The last segment is counted without the end of its last line.
+  const trim = () => store.trim(ORGANIZATION, { events: Infinity, bytes: bytes + 1 });
+  const slow = await app.export();
+  const reading = slow.rows[Symbol.asyncIterator]();
+  await add(2);
+  await trim();
+  await trim(); // two of four segments
+  assert.equal((await reading.next()).done, false);
+  await add(1);
+  await trim(); // three of four, and the time until the next trim
+  assert.equal((await reading.next()).done, false);
+  const later = await app.export();
+  await left(7);
+  await trim();
+  await assert.rejects(reading.next(), REMOVED);
+  await left(4);
+  assert.equal(await rowsOf(later), 4);
+});
+
+test("retention cuts an export that has kept removed segments for a day", async (t) => {
+  const { add, retain, left, advance, ...app } = openStore(t);
+  await add(4);
+  const slow = await app.export();
+  const reading = slow.rows[Symbol.asyncIterator]();
+  advance(DAY_MS); // before anything was removed
+  await retain(1);
+  advance(DAY_MS - 1);
+  await retain(2);
+  assert.equal((await reading.next()).done, false);
+  const later = await app.export();
+  advance(1);
+  await retain(2);
+  await assert.rejects(reading.next(), REMOVED);
+  await left(2);
+  assert.equal(await rowsOf(later), 2);
+});
+
+/** Opens an answer and leaves it unread. */
+function open(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request(url, { agent: false }, resolve).once("error", reject).end();
+  });
+}
+
+for (const answer of ["export", "export?format=csv", "?limit=40"]) {
+  test(`${answer} is cut although its reader takes nothing`, async (t) => {
+    const { store, now, add, left } = openStore(t);
+    await add(24, "x".repeat(1 << 20)); // more than the system takes
+    const services = {
+      ...{ audit: store, exportTickets: new ExportTickets(now), now },
+      ...{ csvTurns: new Turns(CSV_PIECES), longRowTurns: new Turns(CSV_PIECES) },
+      ...{ ids: createIds(now), maxBatchEvents: 100 },
+    };
+    const rows = [...auditRoutes, ...auditExportRoutes] as readonly Route<never>[];
+    const app = await serve(t, rows as readonly Route<unknown>[], {
+      services,
+      resolveCaller: () => ({ organization: ORGANIZATION, actor: undefined }),
+    });
+    const path = answer.startsWith("?") ? answer : `/${answer}`;
+    const unread = await open(`${app.url}/api/public/audit${path}`);
+    t.after(() => unread.destroy());
+    assert.equal(unread.statusCode, 200);
+    await until(() => (app.requests[0]?.socket.writableLength ?? 0) > 0);
+    const trim = () => store.trim(ORGANIZATION, { events: 1, bytes: 1 });
+    await trim();
+    await trim();
+    await until(() => app.requests[0]?.socket.destroyed === true);
+    await left(1);
+    assert.match(String(app.summaries.at(-1)?.error), REMOVED);
+  });
+}

@@ -5,7 +5,6 @@
  */
 import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../audit/store.ts";
 import type { Searcher } from "../../../../core/scheduling/fair-share.ts";
-import { closing } from "../../../../core/pieces.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import type { Leases } from "../leases.ts";
@@ -62,8 +61,8 @@ export async function answerPage(
   }
   const bytes = slices.reduce((sum, { length }) => sum + length, 0);
   if (bytes <= PIECE_BYTES) return { json: joined(await log.read(slices), COMMA), ...facts };
-  const read = pieces(readingOf(log, reader), slices, COMMA);
-  return { json: closing(read, leases.take()), ...facts };
+  const json = leases.answer((lost) => pieces(readingOf(log, until(lost, reader)), slices, COMMA));
+  return { json, ...facts };
 }
 
 /** Whether the event at a place was removed with its segment; older segments are always removed first. */
@@ -81,7 +80,13 @@ export async function answerExport(
 ): Promise<AuditExport> {
   const yielder = new Yielder(reader?.gone, reader?.party);
   const cursor = await MergingCursor.of(indexes.map(segmentViewOf), query, yielder);
-  return { total: cursor.total, rows: closing(exportPieces(log, cursor, reader), leases.take()) };
+  const rows = leases.answer((lost) => exportPieces(log, cursor, until(lost, reader)));
+  return { total: cursor.total, rows };
+}
+
+/** A reader whose reading ends when the answer is lost, too. */
+function until(lost: AbortSignal, { party, gone }: Searcher = {}): Searcher {
+  return { party, gone: gone ? AbortSignal.any([gone, lost]) : lost };
 }
 
 async function* exportPieces(

@@ -126,7 +126,8 @@ export async function sweep(
       `WITH deletable AS (
          SELECT organization_id, day FROM audit_days d
           WHERE removed_at < now() - make_interval(secs => $1)
-            AND NOT EXISTS (SELECT FROM audit_readers r WHERE r.expires_at > now() AND r.first_day <= d.day)
+            AND (removed_at < now() - interval '1 day' OR NOT EXISTS (
+              SELECT FROM audit_readers r WHERE r.expires_at > now() AND r.first_day <= d.day))
           GROUP BY 1, 2)
        SELECT day::text AS day, array_agg(organization_id) AS organizations,
               NOT EXISTS (SELECT FROM audit_days o WHERE o.day = deletable.day AND NOT EXISTS (

@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
+import { DAY_MS } from "../../../../src/core/clock.ts";
 import { Unavailable } from "../../../../src/core/errors.ts";
 import { answerExport } from "../../../../src/storage/postgres/audit/answers.ts";
 import { Readers } from "../../../../src/storage/postgres/audit/readers.ts";
-import { sweep } from "../../../../src/storage/postgres/audit/retention.ts";
+import { retain, sweep } from "../../../../src/storage/postgres/audit/retention.ts";
 import type { Database } from "../../../../src/storage/postgres/database.ts";
 import { openPostgresEngine } from "../../../../src/storage/postgres/engine.ts";
-import { append, auditEventOf, ORGANIZATION } from "../../../audit/store-suite.ts";
+import { append, auditEventOf, NOON, ORGANIZATION } from "../../../audit/store-suite.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../../support/postgres.ts";
 import { start } from "../../../support/start.ts";
 import { auditServer } from "../open-audit.ts";
@@ -93,6 +94,23 @@ test("the lease of a server that was stopped for a while can be renewed", { skip
     await sweep(database, 0);
     assert.equal((await database.query("SELECT FROM audit_readers")).length, left);
   }
+});
+
+test("an export keeps removed events for a day", { skip }, async (t) => {
+  const { url, database } = await opened(t);
+  const store = await auditServer(t, url);
+  await append(store, [auditEventOf()]);
+  const { rows } = await store.export(ORGANIZATION, {});
+  await retain(database, ORGANIZATION, NOON + DAY_MS);
+  for (const [hours, left] of [
+    [23, 1],
+    [25, 0],
+  ] as const) {
+    await database.run(`UPDATE audit_days SET removed_at = now() - interval '${hours} hours'`);
+    await sweep(database);
+    assert.equal((await database.query("SELECT FROM audit_days")).length, left);
+  }
+  await assert.rejects(rows[Symbol.asyncIterator]().next(), /: Some of the events were removed/);
 });
 
 test("a page with a long event that was removed meanwhile is cut", { skip }, async (t) => {

@@ -65,8 +65,7 @@ import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
 import { MOST_VALUES, MOST_REASONS } from "../../src/storage/files/audit/query/facets.ts";
 import { KEPT_CHARACTERS, KEPT_TEXTS } from "../../src/storage/files/audit/query/frequent-texts.ts";
-import { LONGEST_MS } from "../../src/storage/files/audit/leases.ts";
-import { KEPT_PART } from "../../src/storage/files/audit/removals.ts";
+import { KEPT_PART, LONGEST_MS } from "../../src/storage/files/audit/leases.ts";
 import { KNOWN_IDS } from "../../src/storage/files/audit/write/recent-ids.ts";
 import { FLUSH_AFTER_MS } from "../../src/storage/files/keys.ts";
 import {
@@ -134,7 +133,7 @@ const said = [
   `| ${shared.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
   `| ${shared.MADE_AT_ONCE}; ${shared.SENT_AT_ONCE}; ${shared.SEARCHED_AT_ONCE}, half of them for one organization, a quarter for one address, and all but two under one prefix; ${turns.SHORT_ANSWERS.atOnce} |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,
-  `still reads; in a demo over files | ${LONGEST_MS / HOUR_MS} hours; ${(KEPT_PART * DEMO_LIMITS.audit.bytes) / MIB} MiB | it is cut |`,
+  `still reads; in a demo over files; removed files of the activity log | ${LONGEST_MS / HOUR_MS} hours; ${(KEPT_PART * DEMO_LIMITS.audit.bytes) / MIB} MiB; half of \`MAX_ACTIVITY_BYTES\` | it is cut |`,
   `| requests that wait for that turn | ${shared.LINE_LENGTH}, shared | 503 |`,
   `| ${grouped(policyText.DOCUMENT_LINES)}; ${grouped(policyText.DOCUMENT_CHARACTERS)} | cut`,
   `| ${LISTED_VERSIONS}; ${MOST_ROWS}; ${MOST_FLEET_ROWS} |`,

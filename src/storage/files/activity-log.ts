@@ -7,7 +7,6 @@ import { basename, dirname } from "node:path";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import type { ActivityRows } from "../../activity/store.ts";
 import { describeError } from "../../core/log.ts";
-import { closing } from "../../core/pieces.ts";
 import { AppendLog } from "../append-log.ts";
 import { makeDurableDirectory } from "../directories.ts";
 import { cutTornEnd, type TornTail } from "../log-file.ts";
@@ -47,6 +46,8 @@ export class ActivityLog {
   /** The facts about the files that take no more entries. */
   readonly #facts = new Map<number, FileFacts>();
   readonly #removals = new Queue();
+  /** Removes files in their order, when no reader needs them. It is not waited for: a client decides when it ends. */
+  readonly #unlinking = new Queue();
 
   private constructor(parts: ActivityLogParts, log: AppendLog, ends: Map<number, number>) {
     this.#parts = parts;
@@ -87,11 +88,7 @@ export class ActivityLog {
         full: (size) => size >= fileBytes,
         rolled(file) {
           ends.set(file, 0);
-          opened?.retain().catch((error: unknown) =>
-            log.error("old activity entries could not be removed", {
-              error: describeError(error),
-            }),
-          );
+          opened?.retain().catch((error: unknown) => tellKept(parts, error));
         },
         removed: (file) => ends.delete(file),
         torn: (tail) => tellTorn(parts, tail),
@@ -164,15 +161,18 @@ export class ActivityLog {
 
   async #jsonOf(rows: readonly Slice[]): Promise<ActivityRows["json"]> {
     const isLong = rows.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES;
-    if (isLong) return closing(piecesOf(this.#reader, rows), this.#leases.take());
+    if (isLong) return this.#leases.answer((lost) => piecesOf(this.#reader, rows, lost));
     return joined(await this.#reader.read(rows));
   }
 
   /**
    * Removes the oldest files: those whose entries are all older than a timestamp, and those beyond the
-   * allowed bytes. The active file stays, and so do the newest 10,000 entries.
+   * allowed bytes. The active file stays, and so do the newest 10,000 entries. Files that a page still reads are removed
+   * later; a page that keeps too many, or for too long, is cut.
    */
   retain(olderThan = ""): Promise<void> {
+    const { now, maxBytes } = this.#parts;
+    this.#leases.cut(now(), maxBytes);
     return this.#removals.run(async () => this.#remove(await this.#expired(olderThan)));
   }
 
@@ -180,6 +180,7 @@ export class ActivityLog {
   async close(): Promise<void> {
     await this.#log.close();
     await this.#removals.idle();
+    await this.#unlinking.idle();
     await this.#reader.close();
   }
 
@@ -218,7 +219,6 @@ export class ActivityLog {
 
   async #remove(expired: readonly number[]): Promise<void> {
     if (expired.length === 0) return;
-    const { files, layout, organization, log, damage } = this.#parts;
     let [entries, bytes] = [0, 0];
     for (const file of expired) {
       entries += this.#facts.get(file)?.entries ?? 0;
@@ -226,7 +226,22 @@ export class ActivityLog {
       this.#ends.delete(file); // later queries do not read it
       this.#facts.delete(file);
     }
-    await this.#leases.ended();
+    this.#leases.keep(bytes, this.#parts.now());
+    const wasRead = !this.#leases.areNone;
+    const unread = this.#leases.ended();
+    const removing = this.#unlinking.run(async () => {
+      await unread;
+      await this.#unlink(expired, { entries, bytes });
+    });
+    if (wasRead) removing.catch((error: unknown) => tellKept(this.#parts, error));
+    else await removing;
+  }
+
+  async #unlink(
+    expired: readonly number[],
+    removed: { readonly entries: number; readonly bytes: number },
+  ): Promise<void> {
+    const { files, layout, organization, log, damage } = this.#parts;
     const names = expired.map((file) => basename(activityPath(this.#parts, file)));
     const free = (await this.#parts.removing?.(organization, names)) ?? names;
     for (const file of expired) {
@@ -237,13 +252,18 @@ export class ActivityLog {
       await damage.remove(path);
     }
     await syncDirectory(files, dirname(layout.organization(organization).activityLog));
-    log.info("removed old activity entries", { organization, entries, bytes });
+    log.info("removed old activity entries", { organization, ...removed });
   }
 }
 
-async function* piecesOf(reader: SegmentReader, rows: readonly Slice[]): AsyncGenerator<Buffer> {
+async function* piecesOf(
+  reader: SegmentReader,
+  rows: readonly Slice[],
+  lost: AbortSignal,
+): AsyncGenerator<Buffer> {
   let isFirst = true;
   for (const portion of portionsOf(rows, PIECE_BYTES)) {
+    lost.throwIfAborted();
     if (!isFirst) yield COMMA;
     isFirst = false;
     yield joined(await reader.read(portion));
@@ -256,4 +276,8 @@ function joined(lines: readonly Buffer[]): Buffer {
 
 function tellTorn({ log }: ActivityLogParts, tail: TornTail): void {
   log.warn("cut off half an activity entry", { ...tail });
+}
+
+function tellKept({ log }: ActivityLogParts, error: unknown): void {
+  log.error("old activity entries could not be removed", { error: describeError(error) });
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { test } from "node:test";
+import { DAY_MS } from "../../../src/core/clock.ts";
 import { createLog } from "../../../src/core/log.ts";
 import { FileActivity, type ActivityParts } from "../../../src/storage/files/activity.ts";
 import { Layout } from "../../../src/storage/layout.ts";
@@ -286,4 +288,52 @@ test("a page is complete even if files are removed while it is read", async () =
   const [page] = await Promise.all([idsOf(store), store.retain(timeOf(9))]);
   assert.deepEqual(page, ["e3 e2 e1", 3]);
   assert.deepEqual(await idsOf(store), ["e3 e2", 2]);
+});
+
+/** Stores entries of about 4 KiB each, by their numbers. */
+async function appendLong(store: FileActivity, from: number, to: number): Promise<void> {
+  const facts = Array.from({ length: 14 }, (_, i) => [`fact-${i}`, "x".repeat(250)] as const);
+  const after = Object.fromEntries(facts);
+  for (let n = from; n <= to; n++) await store.append("default", entryOf(n, { after }));
+}
+
+/** Opens a page of all entries that is read in pieces. */
+async function openPage(store: FileActivity): Promise<AsyncIterator<Buffer>> {
+  const { json } = await store.page("default", {}, 1_000, 0);
+  assert.ok(!Buffer.isBuffer(json));
+  return json[Symbol.asyncIterator]();
+}
+
+async function readOn(pieces: AsyncIterator<Buffer>): Promise<void> {
+  while (!(await pieces.next()).done);
+}
+
+test("removal does not wait for a slow reader of a page, which is cut after a day", async () => {
+  const { store, clock } = open(await newFiles(), APART);
+  await appendLong(store, 1, 20);
+  const slow = await openPage(store);
+  await store.retain(timeOf(30));
+  assert.deepEqual(await idsOf(store), ["e20 e19", 2]);
+  clock.now += DAY_MS - 1;
+  await store.retain(timeOf(30));
+  assert.equal((await slow.next()).done, false);
+  clock.now += 1;
+  await store.retain(timeOf(30));
+  await assert.rejects(readOn(slow), /removed while they were read/);
+});
+
+test("a page that keeps more than half the allowed bytes is cut by the next removal", async () => {
+  const { files, store } = open(await newFiles(), { ...APART, maxBytes: 90_000 });
+  await appendLong(store, 1, 20);
+  const slow = await openPage(store);
+  await appendLong(store, 21, 30);
+  assert.equal((await slow.next()).done, false);
+  const young = await openPage(store);
+  await appendLong(store, 31, 40);
+  await assert.rejects(readOn(slow), /removed while they were read/);
+  await readOn(young);
+  await store.close();
+  const names = await files.readDirectory(dirname(activityLog));
+  const left = names.filter((name) => name.startsWith("activity"));
+  assert.ok(left.length < 30, left.join());
 });

@@ -4,6 +4,8 @@ import { closing, type Pieces } from "../../../core/pieces.ts";
 
 /** The longest time for which an answer keeps removed files. */
 export const LONGEST_MS = DAY_MS;
+/** The removed files that an answer keeps at most, as a part of the bytes that may be stored. */
+export const KEPT_PART = 1 / 2;
 
 /** The removed files that stay on disk for a reader. */
 interface Kept {
@@ -68,8 +70,13 @@ export class Leases {
     }
   }
 
-  /** Cuts the answers that keep more bytes, or have kept any for longer than `LONGEST_MS`. */
-  cut(now: number, mostBytes = Infinity): void {
+  /**
+   * Cuts the answers that keep too much, or have kept anything for too long.
+   *
+   * @param allowedBytes the bytes that may be stored; if absent, there is no limit
+   */
+  cut(now: number, allowedBytes = Infinity): void {
+    const mostBytes = KEPT_PART * allowedBytes;
     for (const { kept, cut } of this.#open) {
       if (kept && (kept.bytes > mostBytes || now - kept.since >= LONGEST_MS)) cut?.();
     }

@@ -9,9 +9,6 @@ import type { SegmentIndex } from "./index/segment-index.ts";
 import type { Leases } from "./leases.ts";
 import type { SegmentSet } from "./segment-set.ts";
 
-/** The part of the allowed bytes of which one answer may keep removed segments. */
-export const KEPT_PART = 1 / 2;
-
 /** The segments that were removed, counted. */
 interface Removed {
   readonly events: number;
@@ -38,13 +35,9 @@ export class Removals {
    *
    * @param allowedBytes the bytes that may be stored; if absent, there is no limit
    */
-  async remove(
-    old: readonly SegmentIndex[],
-    allowedBytes = Infinity,
-  ): Promise<Removed | undefined> {
+  async remove(old: readonly SegmentIndex[], allowedBytes?: number): Promise<Removed | undefined> {
     const now = this.#now();
-    // Before the others leave, so that each answer has the time between two removals.
-    this.#leases.cut(now, KEPT_PART * allowedBytes);
+    this.#leases.cut(now, allowedBytes); // before the others leave: each answer has the time between two removals
     if (old.length === 0 && this.#leaving.size === 0) return undefined;
     for (const index of old) {
       this.#segments.drop(index.segment);

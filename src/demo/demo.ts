@@ -49,17 +49,15 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
       ? undefined
       : new Pulse({ organization, ...stores, assignments, traffic, now, seededAt });
 
-  const report = async (): Promise<void> => {
-    try {
-      if (!pulse) return;
-      await pulse.beat();
-      await stores.audit.trim(organization, DEMO_LIMITS.audit);
-    } catch (error) {
-      log.error("the demo could not report", { error: describeError(error) });
-    }
+  // Apart from each other: a report may wait for the check of a visitor's policy, and is refused when the disk is full.
+  const reports = inTurn("the demo could not report", log, async () => pulse?.beat());
+  const trims = inTurn("the demo could not remove old events", log, async () => {
+    if (pulse) await stores.audit.trim(organization, DEMO_LIMITS.audit);
+  });
+  let beating: Promise<unknown> = Promise.resolve();
+  const beat = async (): Promise<void> => {
+    await (beating = Promise.all([reports(), trims()]));
   };
-  let beating = Promise.resolve();
-  const beat = (): Promise<void> => (beating = beating.then(report));
   const timer = pulse && setInterval(() => void beat(), BEAT_MS).unref();
   return {
     nextResetAt,
@@ -69,6 +67,15 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
       await beating;
     },
   };
+}
+
+/** Runs a task after its earlier runs; a failure is logged. */
+function inTurn(failure: string, log: Log, task: () => Promise<void>): () => Promise<void> {
+  let last = Promise.resolve();
+  return () =>
+    (last = last.then(task).catch((error: unknown) => {
+      log.error(failure, { error: describeError(error) });
+    }));
 }
 
 /** The time at which the directory was seeded; `undefined` if it is not a demo's directory. */

@@ -22,7 +22,7 @@ import {
   readEntries,
   type TakeEntry,
 } from "./activity-files.ts";
-import { Leases } from "./audit/leases.ts";
+import { Leases, type AnswerInPieces } from "./audit/leases.ts";
 
 /** Longer pages are read in pieces of this size. */
 const PIECE_BYTES = 64 << 10;
@@ -140,8 +140,7 @@ export class ActivityLog {
     const wanted = limit + offset;
     const last: Slice[] = []; // of the matching entries, oldest first
     let total = 0;
-    const done = this.#leases.take();
-    try {
+    return this.#leases.search(async (answer) => {
       for (const [segment, end] of [...this.#ends]) {
         const take: TakeEntry = (entry, at, length) => {
           if (!matches(entry)) return;
@@ -152,23 +151,21 @@ export class ActivityLog {
         await readEntries(this.#parts, segment, end, take, signal);
       }
       const rows = last.slice(Math.max(0, last.length - wanted), Math.max(0, last.length - offset));
-      const json = await this.#jsonOf(rows.reverse());
+      const json = await this.#jsonOf(rows.reverse(), answer);
       return { json, returned: rows.length, total };
-    } finally {
-      done();
-    }
+    });
   }
 
-  async #jsonOf(rows: readonly Slice[]): Promise<ActivityRows["json"]> {
+  async #jsonOf(rows: readonly Slice[], answer: AnswerInPieces): Promise<ActivityRows["json"]> {
     const isLong = rows.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES;
-    if (isLong) return this.#leases.answer((lost) => piecesOf(this.#reader, rows, lost));
+    if (isLong) return answer((lost) => piecesOf(this.#reader, rows, lost));
     return joined(await this.#reader.read(rows));
   }
 
   /**
    * Removes the oldest files: those whose entries are all older than a timestamp, and those beyond the
    * allowed bytes. The active file stays, and so do the newest 10,000 entries. Files that a page still reads are removed
-   * later; a page that keeps too many, or for too long, is cut.
+   * later; a page that keeps too much, or for too long, is cut.
    */
   retain(olderThan = ""): Promise<void> {
     const { now, maxBytes } = this.#parts;

@@ -14,6 +14,13 @@ interface Kept {
   readonly since: number;
 }
 
+/**
+ * Makes an answer that a client reads piece by piece.
+ *
+ * @param pieces makes the pieces; reading them must end when the signal fires
+ */
+export type AnswerInPieces = (pieces: (lost: AbortSignal) => AsyncIterable<Buffer>) => Pieces;
+
 interface Lease {
   readonly ended: Promise<void>;
   /** Ends an answer that is read at its client's pace. The other readers end by themselves, within seconds. */
@@ -51,15 +58,27 @@ export class Leases {
   }
 
   /**
-   * Adds an answer that a client reads piece by piece.
-   *
-   * @param pieces makes the pieces; reading them must end when the signal fires
+   * Runs a search. An answer that a client reads piece by piece keeps the lease of its search: with one of its own, a
+   * removal during the search would wait for the search only, and remove the files before the answer is read.
    */
-  answer(pieces: (lost: AbortSignal) => AsyncIterable<Buffer>): Pieces {
+  async search<T>(search: (answer: AnswerInPieces) => Promise<T>): Promise<T> {
     const lost = new AbortController();
-    const cut = () =>
-      lost.abort(removedMeanwhile("It kept too many removed files, or for too long"));
-    return closing(pieces(lost.signal), this.take(cut), lost.signal);
+    const end = this.take(() =>
+      lost.abort(removedMeanwhile("It kept too many removed files, or for too long")),
+    );
+    let isRead = false;
+    const answer: AnswerInPieces = (pieces) => {
+      isRead = true;
+      return closing(pieces(lost.signal), end, lost.signal);
+    };
+    try {
+      const found = await search(answer);
+      if (!isRead) end();
+      return found;
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   /** Notes that files are removed at a moment (milliseconds), and stay for the readers in progress. */

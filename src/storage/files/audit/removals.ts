@@ -23,6 +23,8 @@ export class Removals {
   readonly #queue = new Queue();
   /** The segments that were dropped and whose files are still there: a removal that fails is repeated. */
   readonly #leaving = new Set<SegmentIndex>();
+  /** The removals that have not ended. Together they remove all that leaves: another one would only wait behind them. */
+  #running = 0;
 
   constructor(segments: SegmentSet, leases: Leases, now: Clock) {
     this.#segments = segments;
@@ -38,7 +40,7 @@ export class Removals {
   async remove(old: readonly SegmentIndex[], allowedBytes?: number): Promise<Removed | undefined> {
     const now = this.#now();
     this.#leases.cut(now, allowedBytes); // before the others leave: each answer has the time between two removals
-    if (old.length === 0 && this.#leaving.size === 0) return undefined;
+    if (old.length === 0 && (this.#leaving.size === 0 || this.#running > 0)) return undefined;
     for (const index of old) {
       this.#segments.drop(index.segment);
       this.#leaving.add(index);
@@ -48,10 +50,14 @@ export class Removals {
     const wasRead = !this.#leases.areNone;
     const unread = this.#leases.ended(); // by earlier readers: later ones do not see the segments
     const done = this.#leases.take();
+    this.#running++;
     const removing = this.#queue.run(async () => {
       await unread;
       const there = due.filter((index) => this.#leaving.has(index));
-      await this.#segments.remove(there, this.#leaving).finally(done);
+      await this.#segments.remove(there, this.#leaving).finally(() => {
+        this.#running--;
+        done();
+      });
     });
     if (!wasRead) await removing;
     if (old.length === 0) return undefined;

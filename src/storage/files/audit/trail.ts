@@ -17,7 +17,7 @@ import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { EngineCounters } from "./write/engine-counters.ts";
 import { EventWriter } from "./write/event-writer.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
-import { Leases } from "./leases.ts";
+import { Leases, type AnswerInPieces } from "./leases.ts";
 import { Removals } from "./removals.ts";
 import { lineOf, linesOfId, recentIdsOf, rowsAfter } from "./write/known-events.ts";
 import type { PlacedLine } from "./write/known-events.ts";
@@ -163,13 +163,15 @@ export class AuditTrail implements TailSource {
     const query = this.#query(filter);
     const common = { organization: this.organization, kept: this.#shortLines };
     const shortening = characters === undefined ? undefined : { ...common, characters };
-    const parts = { limit, start, reader, leases: this.#leases, shortening };
-    return this.#ask((indexes) => answerPage(this.#log, indexes, query, parts));
+    const parts = { limit, start, reader, shortening };
+    return this.#ask((indexes, answer) =>
+      answerPage(this.#log, indexes, query, { ...parts, answer }),
+    );
   }
 
   export(filter: AuditFilter, reader: Searcher | undefined): Promise<AuditExport> {
     const query = this.#query(filter);
-    return this.#ask((indexes) => answerExport(this.#log, indexes, query, reader, this.#leases));
+    return this.#ask((indexes, answer) => answerExport(this.#log, indexes, query, reader, answer));
   }
 
   histogram(
@@ -282,8 +284,11 @@ export class AuditTrail implements TailSource {
   }
 
   /** Answers a query from the indexes, under a lease. */
-  #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
-    const done = this.#leases.take();
-    return this.#segments.read(answer).finally(done);
+  #ask<T>(
+    search: (indexes: readonly SegmentIndex[], answer: AnswerInPieces) => Promise<T>,
+  ): Promise<T> {
+    return this.#leases.search((answer) =>
+      this.#segments.read((indexes) => search(indexes, answer)),
+    );
   }
 }

@@ -73,8 +73,8 @@ function shortened(lines: readonly string[], characters: number): Buffer {
 }
 
 /**
- * Answers an export; see `AuditStore.export`. Its rows are kept until it is closed; if its lease was lost meanwhile, or
- * rows are missing, reading them throws.
+ * Answers an export; see `AuditStore.export`. Its rows are kept until it is closed, or a day after their removal. If its lease
+ * was lost meanwhile, or rows are missing, reading them throws.
  */
 export async function answerExport(
   database: Database,

@@ -1,6 +1,6 @@
 /**
  * Rows that name the days that exports of any server are reading. Events that retention removes disappear from
- * every new answer at once, but are deleted only when no earlier export can still need them. The leases of a
+ * every new answer at once, but are deleted only when no earlier export reads them, or a day later. The leases of a
  * server that dies end within a minute.
  */
 import { randomUUID } from "node:crypto";
@@ -29,7 +29,7 @@ export class Readers {
     this.#renewMs = renewMs;
   }
 
-  /** Keeps the events of all days from the first given day on, until the lease is ended. */
+  /** Keeps the events of all days from the first given day on, until the lease ends, or a day after their removal. */
   async keep(days: readonly { readonly day: string }[]): Promise<ReaderLease> {
     const [firstDay = "infinity"] = days.map(({ day }) => day).sort();
     const id = randomUUID();

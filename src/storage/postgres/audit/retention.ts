@@ -1,6 +1,6 @@
 /**
  * Removes old events in two steps. First the organization's first day is moved: from that moment no answer shows
- * the days before it. Some minutes later, when pages and exports cannot need them any more, their rows are
+ * the days before it. Some minutes later, when no export reads them, or after a day, their rows are
  * deleted, and empty partitions are dropped.
  */
 import type { AuditAllowance, AuditRemoval } from "../../../audit/store.ts";

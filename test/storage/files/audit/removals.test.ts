@@ -11,6 +11,7 @@ import { createIds } from "../../../../src/core/ids.ts";
 import { Turns } from "../../../../src/core/scheduling/turns.ts";
 import type { Route } from "../../../../src/http/route.ts";
 import { CSV_PIECES } from "../../../../src/shared-limits.ts";
+import { Leases } from "../../../../src/storage/files/audit/leases.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { append, auditEventOf, NOON, ORGANIZATION } from "../../../audit/store-suite.ts";
@@ -76,6 +77,36 @@ test("an export keeps the segments that were removed while an earlier one was re
   await left(5);
   await retain(4);
   assert.equal(await rowsOf(second), 5);
+  await left(2);
+});
+
+for (const answer of ["export", "page"] as const) {
+  test(`a removal during the search of a long ${answer} waits until it has been read`, async (t) => {
+    const { store, add, retain, left } = openStore(t);
+    await add(6);
+    const asking =
+      answer === "export"
+        ? store.export(ORGANIZATION, {}).then(({ rows }) => rows)
+        : store.page(ORGANIZATION, {}, 100, 0).then(({ json }) => json);
+    await retain(3);
+    const pieces = (await asking) as AsyncIterable<Buffer>;
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    let text = "";
+    for await (const piece of pieces) text += piece.toString("utf8");
+    assert.equal(text.match(/"event-\d+"/g)?.length, 6);
+    await left(3);
+  });
+}
+
+test("while a removal waits for a reader, those that remove nothing more do not wait behind it", async (t) => {
+  const { add, retain, left, ...app } = openStore(t);
+  await add(3);
+  const slow = await app.export();
+  await retain(1);
+  const waits = t.mock.method(Leases.prototype, "ended");
+  for (let hour = 0; hour < 10; hour++) await retain(1);
+  assert.equal(waits.mock.callCount(), 0);
+  slow.rows.close();
   await left(2);
 });
 

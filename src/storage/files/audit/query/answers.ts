@@ -7,7 +7,7 @@ import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../a
 import type { Searcher } from "../../../../core/scheduling/fair-share.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
-import type { Leases } from "../leases.ts";
+import type { AnswerInPieces } from "../leases.ts";
 import { listPosition, type ListPlace } from "../../../../audit/positions.ts";
 import { lengthOfLine } from "../write/lines.ts";
 import { MergingCursor, type MatchingRow } from "./merging-cursor.ts";
@@ -32,7 +32,7 @@ export interface PageParts {
   readonly limit: number;
   readonly start: PageStart;
   readonly reader: Searcher | undefined;
-  readonly leases: Leases;
+  readonly answer: AnswerInPieces;
   /** If absent, texts are not shortened. */
   readonly shortening?: Shortening | undefined;
 }
@@ -42,7 +42,7 @@ export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
   query: SegmentQuery,
-  { limit, start, reader, leases, shortening }: PageParts,
+  { limit, start, reader, answer, shortening }: PageParts,
 ): Promise<AuditRows> {
   const { party, gone } = reader ?? {};
   const [offset, after] = typeof start === "number" ? [start, undefined] : [0, start];
@@ -61,7 +61,7 @@ export async function answerPage(
   }
   const bytes = slices.reduce((sum, { length }) => sum + length, 0);
   if (bytes <= PIECE_BYTES) return { json: joined(await log.read(slices), COMMA), ...facts };
-  const json = leases.answer((lost) => pieces(readingOf(log, until(lost, reader)), slices, COMMA));
+  const json = answer((lost) => pieces(readingOf(log, until(lost, reader)), slices, COMMA));
   return { json, ...facts };
 }
 
@@ -76,11 +76,11 @@ export async function answerExport(
   indexes: readonly SegmentIndex[],
   query: SegmentQuery,
   reader: Searcher | undefined,
-  leases: Leases,
+  answer: AnswerInPieces,
 ): Promise<AuditExport> {
   const yielder = new Yielder(reader?.gone, reader?.party);
   const cursor = await MergingCursor.of(indexes.map(segmentViewOf), query, yielder);
-  const rows = leases.answer((lost) => exportPieces(log, cursor, until(lost, reader)));
+  const rows = answer((lost) => exportPieces(log, cursor, until(lost, reader)));
   return { total: cursor.total, rows };
 }
 

@@ -76,7 +76,7 @@ interface Begun {
  */
 export const TURNS_BETWEEN = 64;
 const RETRY_SECONDS = 2;
-/** The slices in one turn of work that takes several: some ten milliseconds. */
+/** The slices in one turn of work that takes several: some ten milliseconds, or a few times as long beside large answers. */
 const SLICES_OF_A_TURN = 16;
 /** A reader is slow when it takes fewer bytes than this in a second. */
 export const SLOW_BYTES = 128 * 1024;

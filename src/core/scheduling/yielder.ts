@@ -6,7 +6,10 @@ import { setImmediate, systemStopwatch } from "../timers.ts";
 import { finishInTime, type Work } from "./work.ts";
 
 const SLICE_MS = 0.5;
-/** A slice may take as long as everything else in its turn, up to this: otherwise long work hardly goes on beside large answers. */
+/**
+ * A slice may take as long as everything else in its turn, up to this. Otherwise long work hardly goes on beside large
+ * answers.
+ */
 const LONGEST_SLICE_MS = 2;
 
 /** Work that is not made for one client, or of which only some is under way at a time. */
@@ -14,8 +17,9 @@ const NO_PARTY: Party = [""];
 
 /**
  * Divides long work into slices of about half a millisecond, longer ones where turns of the event loop take long in any
- * case. The event loop serves other requests between two slices. All long work together gets one slice in each turn of the loop, so other requests wait no
- * longer for ten searches than for one. The slices go round between the parties for which the work is done.
+ * case. The event loop serves other requests between two slices. All long work together gets one slice in each turn of the
+ * loop, so other requests wait no longer for ten searches than for one. The slices go round between the parties for which
+ * the work is done.
  */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;
@@ -33,7 +37,8 @@ export class Yielder {
 
   /** Whether the slice is used up; then call `step`. */
   get isDue(): boolean {
-    return systemStopwatch() - this.#since > sliceMs;
+    const now = systemStopwatch();
+    return now - this.#since > SLICE_MS && now > sliceEnd;
   }
 
   /** Ends the turn if the slice is used up; throws when the client has disconnected. */
@@ -75,8 +80,8 @@ export class Yielder {
 /** The work that waits for a slice. */
 const waiting = new FairLine<{ readonly party: Party; readonly wake: () => void }>();
 
-/** The time that the present slice may take. */
-let sliceMs = SLICE_MS;
+/** When the last slice that waited for its turn must end. Later slices, which have not waited, are short. */
+let sliceEnd = 0;
 /** When the last slice ended, or was to end; or when work began to wait after none did. */
 let waitingSince = 0;
 
@@ -95,9 +100,9 @@ function wakeNextAfter(time: number): void {
 
 function wakeNext(): void {
   const now = systemStopwatch();
-  sliceMs = Math.min(Math.max(now - waitingSince, SLICE_MS), LONGEST_SLICE_MS);
+  sliceEnd = now + Math.min(Math.max(now - waitingSince, SLICE_MS), LONGEST_SLICE_MS);
   const next = waiting.next(() => true);
-  if (!waiting.isEmpty) wakeNextAfter(now + sliceMs);
+  if (!waiting.isEmpty) wakeNextAfter(sliceEnd);
   next?.wake();
 }
 

@@ -9,7 +9,7 @@ COPY tsconfig*.json ./
 COPY src ./src
 # The build's context has no .git: what is not given here is shown as unknown.
 ARG COMMIT=
-# The time of the build in seconds, for an image that can be built again with the same result.
+# The time of the build in seconds: with it, the compiled files of a commit are always the same.
 ARG SOURCE_DATE_EPOCH=
 # `pg` for servers that keep their data in PostgreSQL.
 ARG DRIVER=

@@ -4,11 +4,11 @@
  */
 
 /** Objects that have none of the properties; an empty text counts as absent. */
-export function noneOf(...names: readonly string[]) {
+export function withNone(...names: readonly string[]) {
   return { properties: Object.fromEntries(names.map((name) => [name, { const: "" }])) };
 }
 
 /** Objects that have all of the properties. Linters expect the names a second time in `properties`. */
-export function allOf(...names: readonly string[]) {
+export function withAll(...names: readonly string[]) {
   return { required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SECOND_MS } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -117,7 +118,10 @@ export async function listen(
     const later = error.code === BUSY_WITH_PIECES ? ["Retry-After", "1"] : [];
     const body = errorBody(message);
     socket.end(rawResponse(status, reason, body, requestId, later), () => socket.destroy());
-    if (!response) onAnswered(refusalSummary(status, requestId, body));
+    // Not for a connection that is closed unused, such as one that a browser opens ahead.
+    if (!response && (socket as Socket).bytesRead > 0) {
+      onAnswered(refusalSummary(status, requestId, body));
+    }
   });
   server.on("connect", (request: IncomingMessage, socket: Duplex) => {
     socket.on("error", () => {}); // Node has taken its own listener away: a reset would end the process

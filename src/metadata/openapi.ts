@@ -39,7 +39,7 @@ const ONE_PREFIX =
 const METHODS =
   "HEAD works wherever GET does, and OPTIONS on every path. An unknown path is 404, another method is 405 with `Allow`, and malformed HTTP is 400, each with an `Error` as the body.";
 const BODIES =
-  "A request body is one JSON object in UTF-8, optionally with `Content-Encoding: gzip`. A member that is `null` counts as absent. An allowed origin of a browser is echoed in `Access-Control-Allow-Origin`.";
+  "A request body is one JSON object in UTF-8, optionally with `Content-Encoding: gzip`. A member that is `null` counts as absent, except in `guard`, `base_version`, `activate` and `stage`, and in a new rollout, where it is 400. An allowed origin of a browser is echoed in `Access-Control-Allow-Origin`.";
 
 const SECURITY_SCHEMES = {
   bearerAuth: {

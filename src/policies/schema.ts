@@ -1,5 +1,5 @@
 import { consumers, decisions } from "../core/decision.ts";
-import { allOf, noneOf } from "../core/object-forms.ts";
+import { withAll, withNone } from "../core/object-forms.ts";
 import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
@@ -106,7 +106,7 @@ export const policyPublish = {
       type: "object",
       description:
         "Limits on what the version may change, at least one: it is replayed over recent events, compared with the active version. Beyond a limit the answer is 409, and nothing is stored.",
-      ruled: { not: noneOf("max_newly_denied", "max_newly_allowed") },
+      ruled: { not: withNone("max_newly_denied", "max_newly_allowed") },
       strict: true,
       properties: {
         max_newly_denied: integer("The most events that may be newly denied.", { minimum: 0 }),
@@ -189,7 +189,7 @@ export const policySimulate = {
     executor: string("The name of the caller.", FIELD),
     resource: string("The resource that the command acts on.", FIELD),
   },
-  ruled: { not: { anyOf: [allOf("yaml", "version"), noneOf("command", "capability")] } },
+  ruled: { not: { anyOf: [withAll("yaml", "version"), withNone("command", "capability")] } },
 } as const satisfies Schema;
 
 export const policySimulation = object({
@@ -261,7 +261,7 @@ export const ruleDraftRequest = {
       yaml: { ...yaml, description: "The document to extend. The default is the active policy." },
     },
   }),
-  ruled: { not: { anyOf: [allOf("event", "events"), noneOf("event", "events")] } },
+  ruled: { not: { anyOf: [withAll("event", "events"), withNone("event", "events")] } },
   examples: [{ event: "01m81jf1ew0001pcmmak1ve7xq", effect: "deny" }],
 } as const;
 

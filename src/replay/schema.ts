@@ -1,5 +1,5 @@
 import { filterBody } from "../audit/filter.ts";
-import { allOf } from "../core/object-forms.ts";
+import { withAll } from "../core/object-forms.ts";
 import { dateTime, integer, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { policyPublish, policySimulate } from "../policies/schema.ts";
@@ -42,6 +42,6 @@ export const policyReplay = {
     ),
     to: dateTime("Only events with a `timestamp` before this time. The default is now."),
   },
-  ruled: { not: allOf("yaml", "version") },
+  ruled: { not: withAll("yaml", "version") },
 } as const satisfies Schema;
 export type PolicyReplay = Infer<typeof policyReplay>;

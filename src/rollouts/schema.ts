@@ -1,5 +1,5 @@
 import { labelsSchema } from "../core/labels.ts";
-import { noneOf } from "../core/object-forms.ts";
+import { withNone } from "../core/object-forms.ts";
 import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { RUNTIME_NAME } from "../fleet/schema.ts";
@@ -75,7 +75,7 @@ const stageDraft = {
     labels: { ...stageProperties.labels, strict: true },
     gates: { ...gates, title: "RolloutGatesDraft", strict: true },
   },
-  ruled: { not: noneOf("percent", "labels", "names") },
+  ruled: { not: withNone("percent", "labels", "names") },
   examples: [{ percent: 5, hold_minutes: 60, gates: { min_runtimes: 10 } }],
 } as const satisfies Schema;
 

@@ -1,6 +1,7 @@
 /**
- * Node has four threads for the operations on files of the whole process. On a slow disk a sync holds one of them for
- * seconds, and reads wait for them too. So one thread is left free of syncs.
+ * By default Node has four threads for the operations on files of the whole process. On a slow disk a sync holds one of
+ * them for seconds, and reads wait for them too. So one thread is left free of syncs; with more threads
+ * (`UV_THREADPOOL_SIZE`), more are.
  */
 const MOST_SYNCS = 3;
 

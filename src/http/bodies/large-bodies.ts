@@ -7,6 +7,8 @@ import type { BodyMemory } from "./body-memory.ts";
 /** A large body, which waits until it may be parsed and is then in work until the answer. */
 interface LargeBody {
   readonly party: Party;
+  readonly user: Group;
+  /** Its user, address, organization and prefix, and all. */
   readonly groups: readonly Group[];
   /** Its size, and more if its values take much memory for their text. */
   readonly cost: number;
@@ -41,8 +43,6 @@ export const WORK_PARTS = {
   address: 1 / 4,
 } as const;
 const ALL: Group = { name: "", part: WORK_PARTS.all };
-/** The position of a sender's user in its groups. */
-const OF_USER = 0;
 /**
  * A larger body counts as this part, and leaves some to others of its organization. If it were processed alone, all others
  * would wait for it, and a text can be made to take seconds.
@@ -110,7 +110,19 @@ export class LargeBodies {
     const counted = Math.min(cost, this.#limit * LARGEST_PART);
     const order = this.#arrived++;
     const groups = groupsOf(party);
-    const body = { party, groups, cost, counted, order, passed: 0, looks: 0, isSlow: false, start };
+    const [user] = groups;
+    const body = {
+      party,
+      user,
+      groups,
+      cost,
+      counted,
+      order,
+      passed: 0,
+      looks: 0,
+      isSlow: false,
+      start,
+    };
     this.#line.add(body);
     this.#admit();
     return () => {
@@ -167,8 +179,8 @@ export class LargeBodies {
    * their user has none in work, and only so much of them that it does not wait for ever.
    */
   #hasRoom = (body: LargeBody): boolean => {
-    const { groups, counted, order } = body;
-    const isIdle = this.#held.of(groups[OF_USER] ?? ALL) === 0;
+    const { user, groups, counted, order } = body;
+    const isIdle = this.#held.of(user) === 0;
     const passed = new Set<LargeBody>();
     for (const group of groups) {
       const first = this.#first.get(group.name);
@@ -186,10 +198,10 @@ export class LargeBodies {
   };
 
   /** Whether a body fits into the part of a group. */
-  #fits({ groups, counted }: LargeBody, group: Group, isIdle: boolean): boolean {
+  #fits({ user, counted }: LargeBody, group: Group, isIdle: boolean): boolean {
     const isSmall = isIdle && counted <= this.#limit * SMALL_PART;
     const room = this.#limit * (isSmall ? ROOM_OF_SMALL : 1);
-    const slow = group === groups[OF_USER] ? 0 : this.#slow.of(group);
+    const slow = group === user ? 0 : this.#slow.of(group);
     return fitsBeside(this.#held.of(group) - slow, counted, room * group.part);
   }
 
@@ -224,7 +236,7 @@ class Costs {
 }
 
 /** The groups of a sender: its user, address, organization and prefix, and all. */
-function groupsOf([prefix, organization, address]: Party): readonly Group[] {
+function groupsOf([prefix, organization, address]: Party): readonly [Group, ...Group[]] {
   return [
     { name: `${prefix} ${organization} ${address}`, part: WORK_PARTS.user },
     { name: `address ${address}`, part: WORK_PARTS.address },

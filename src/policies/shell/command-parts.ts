@@ -263,8 +263,10 @@ class Splitter {
     this.#suspectForm(new UnquotedForm(words), length);
     if (!isPlain) this.#parts.suspected(new WrittenForm(words));
     if (isExpanded) this.#suspectForm(new ExpandedForm(words), length);
-    for (const left of withoutLeadingOptions(words)) {
-      this.#suspectForm(new UnquotedForm(left), left.length);
+    for (const written of isExpanded ? [words, words.flatMap(expandedWords)] : [words]) {
+      for (const left of withoutLeadingOptions(written)) {
+        this.#suspectForm(new UnquotedForm(left), left.length);
+      }
     }
     return { length, isPlain };
   }

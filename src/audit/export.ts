@@ -130,7 +130,7 @@ export async function answerExport(
           longRow: () => longRowTurns.wait(party, signal, reader),
         };
         await send(bom === true ? BYTE_ORDER_MARK + CSV_HEADER : CSV_HEADER);
-        await sendLines(rows[Symbol.asyncIterator](), send, turns, signal);
+        await sendLines(rows[Symbol.asyncIterator](), send, turns, new Yielder(signal, party));
       }
     },
     [
@@ -149,9 +149,8 @@ async function sendLines(
   rows: AsyncIterator<Buffer>,
   send: (piece: Buffer | string) => Promise<void>,
   turns: CsvTurns,
-  signal: AbortSignal,
+  yielder: Yielder,
 ): Promise<void> {
-  const yielder = new Yielder(signal);
   for (;;) {
     const endTurn = await turns.piece();
     if (!(await sendPiece(rows, send, turns, yielder, endTurn))) return;

@@ -1,3 +1,4 @@
+import type { Party } from "../core/scheduling/fair-share.ts";
 import { Yielder } from "../core/scheduling/yielder.ts";
 import { isSelected } from "../core/assigned-version.ts";
 import type { OpenRollout } from "../core/assignment.ts";
@@ -41,9 +42,13 @@ export interface Sliceable {
   slice(from: number, to: number): readonly StoredRuntime[];
 }
 
-/** Cuts runtimes into slices; other requests are served between two of them. */
-export async function* inSlices(runtimes: Sliceable): Slices {
-  const yielder = new Yielder();
+/**
+ * Cuts runtimes into slices; other requests are served between two of them.
+ *
+ * @param party the reader, as for `Yielder`
+ */
+export async function* inSlices(runtimes: Sliceable, party?: Party): Slices {
+  const yielder = new Yielder(undefined, party);
   for (let from = 0; from < runtimes.length; from += SLICE) {
     await yielder.step();
     const slice = runtimes.slice(from, from + SLICE);

@@ -154,13 +154,13 @@ export const fleetRoutes = [
         const order = fleetOrder(sort, { now: wanted.now, assignedTo });
         const rows = await fleet.list(organization, wanted, client);
         const sorted = await sortedPage(rows, order, most, offset, client.gone);
-        return listing(inSlices(sorted.runtimes), wanted, sorted.total);
+        return listing(inSlices(sorted.runtimes, client.party), wanted, sorted.total);
       }
       if (limit === undefined && offset === 0)
         return listing(await fleet.list(organization, wanted, client), wanted);
       const page = await fleet.page(organization, wanted, most, offset, client);
       const total = limit === undefined ? undefined : page.total;
-      return listing(inSlices(page.runtimes), wanted, total);
+      return listing(inSlices(page.runtimes, client.party), wanted, total);
     },
   }),
   route({

@@ -9,6 +9,7 @@ import type { Expected } from "../../core/assignment.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import { recheckAsker } from "../../core/change-asker.ts";
 import type { Labels } from "../../core/labels.ts";
+import type { Searcher } from "../../core/scheduling/fair-share.ts";
 import { ownTurn } from "../../core/scheduling/yielder.ts";
 import { inSlices } from "../../fleet/listing.ts";
 import { fitting } from "../../fleet/filter.ts";
@@ -91,10 +92,15 @@ export class FileFleet implements FleetStore {
     return this.#searches.page(index, { fits: fitting(query), limit, offset }, searcher?.gone);
   };
 
-  list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
+  list(
+    organization: string,
+    query: FleetQuery,
+    searcher?: Searcher,
+  ): AsyncIterable<readonly StoredRuntime[]> {
     const rows = this.#of(organization).index.rows();
     const fits = fitting(query);
-    return inSlices({ length: rows.total, slice: (from, to) => rows.slice(from, to, fits) });
+    const slice = (from: number, to: number) => rows.slice(from, to, fits);
+    return inSlices({ length: rows.total, slice }, searcher?.party);
   }
 
   counts(organization: string, now: number, expected: Expected): Awaitable<FleetCounts> {

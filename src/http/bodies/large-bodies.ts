@@ -28,12 +28,13 @@ interface LargeBody {
 /** Senders that share a part of each room. */
 interface Group {
   readonly name: string;
+  readonly isAddress?: true;
   readonly part: number;
 }
 
 /**
  * The parts of a room that the bodies of all, of one prefix, of one organization, of one user, and of one address in whatever
- * organizations may take. Two addresses leave room for a largest body under each prefix, and so does an organization.
+ * organizations may take. An address leaves room for a largest body under each prefix, and so does an organization.
  */
 export const WORK_PARTS = {
   all: 1,
@@ -51,6 +52,8 @@ const LARGEST_PART = 1 / 4;
 /** A body up to this part begins in a larger room if its user has none in work: slow bodies can fill the usual one exactly. */
 export const SMALL_PART = 1 / 48;
 export const ROOM_OF_SMALL = 5 / 4;
+/** A user without a body in work may begin one beside others of its address in as much more of its part: it may be a proxy's. */
+export const ROOM_OF_IDLE = 2;
 /** Between two looks as much may pass a body that waits for room: more would hold it up for long. */
 const PASSING_PART = 1 / 6;
 const LOOK_MS = 500;
@@ -200,7 +203,8 @@ export class LargeBodies {
   /** Whether a body fits into the part of a group. */
   #fits({ user, counted }: LargeBody, group: Group, isIdle: boolean): boolean {
     const isSmall = isIdle && counted <= this.#limit * SMALL_PART;
-    const room = this.#limit * (isSmall ? ROOM_OF_SMALL : 1);
+    const more = isIdle && group.isAddress ? ROOM_OF_IDLE : isSmall ? ROOM_OF_SMALL : 1;
+    const room = this.#limit * more;
     const slow = group === user ? 0 : this.#slow.of(group);
     return fitsBeside(this.#held.of(group) - slow, counted, room * group.part);
   }
@@ -239,7 +243,7 @@ class Costs {
 function groupsOf([prefix, organization, address]: Party): readonly [Group, ...Group[]] {
   return [
     { name: `${prefix} ${organization} ${address}`, part: WORK_PARTS.user },
-    { name: `address ${address}`, part: WORK_PARTS.address },
+    { name: `address ${address}`, isAddress: true, part: WORK_PARTS.address },
     { name: `${prefix} ${organization}`, part: WORK_PARTS.organization },
     { name: `${prefix}`, part: WORK_PARTS.prefix },
     ALL,

@@ -225,20 +225,30 @@ test("the largest body leaves room to others of its organization", async () => {
   assert.deepEqual(begun, ["v1 evil a 10", "v1 evil c 1", "v1 acme d 1"]);
 });
 
-test("two addresses leave room for the largest bodies of others, in however many organizations they are", async () => {
-  const { send, atWork, passSecond } = budgetByHand();
-  for (const organization of ["e", "f", "g", "h"]) {
-    for (const address of ["a", "b"]) {
-      for (const prefix of ["v1", "public"]) await send(`${prefix} ${organization} ${address}`, 7);
+const attacks: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
+  "one address with four organizations": [["a"], ["e", "f", "g", "h"]],
+  "two addresses with two organizations": [
+    ["a", "b"],
+    ["e", "f"],
+  ],
+};
+for (const [name, [addresses, organizations]] of Object.entries(attacks)) {
+  test(`${name} leaves room for the largest bodies of others`, async () => {
+    const { send, atWork, passSecond } = budgetByHand();
+    for (const organization of organizations) {
+      for (const address of addresses) {
+        for (const prefix of ["v1", "public"])
+          await send(`${prefix} ${organization} ${address}`, 7);
+      }
+      await passSecond();
     }
+    const begun = atWork();
+    await send("v1 acme c", 7);
     await passSecond();
-  }
-  const begun = atWork();
-  assert.equal(begun.length, 4, "one of each address in each room");
-  await send("v1 acme c", 7);
-  await send("public acme d", 7);
-  assert.deepEqual(atWork(), [...begun, "v1 acme c", "public acme d"]);
-});
+    await send("public acme d", 7);
+    assert.deepEqual(atWork(), [...begun, "v1 acme c", "public acme d"]);
+  });
+}
 
 test("a large body that waits is passed by others, but not for ever", async () => {
   const budget = new BodyBudget(64 << 20, 12 << 20);
@@ -296,6 +306,17 @@ function budgetByHand() {
     },
   };
 }
+
+test("one organization's bodies do not hold up those of another one behind the same address", async () => {
+  const { send, atWork, passSecond } = budgetByHand();
+  for (const name of ["v1 evil proxy", "public default proxy"]) await send(name, 8);
+  await passSecond();
+  const begun = atWork();
+  assert.equal(begun.length, 2);
+  await send("v1 acme proxy", 0.3);
+  await send("v1 other c", 7);
+  assert.deepEqual(atWork(), [...begun, "v1 acme proxy", "v1 other c"]);
+});
 
 test("a body that waits for another one of its user holds up nobody else", async () => {
   const { send, end, atWork } = budgetByHand();

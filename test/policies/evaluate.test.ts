@@ -104,7 +104,7 @@ test("a denying rule also sees a command without the options in front, with or w
     ],
     ...["rm -v -rf /", "kubectl -n prod --context=a delete pod x", "sudo -u ada git -C x push"],
     `git ${"-p ".repeat(16)}push`,
-    ...["g${x}it -C dir push", "git ${x} -C dir push", "git -C dir pu${x}sh"],
+    ...[`g\${x}it -C dir push`, `git \${x} -C dir push`, `git -C dir pu\${x}sh`],
   ]) {
     assert.equal(ruleFor("deny", command), "push", command);
     assert.equal(ruleFor("allow", command), null, command);

@@ -46,8 +46,6 @@ export class ActivityLog {
   /** The facts about the files that take no more entries. */
   readonly #facts = new Map<number, FileFacts>();
   readonly #removals = new Queue();
-  /** Removes files in their order, when no reader needs them. It is not waited for: a client decides when it ends. */
-  readonly #unlinking = new Queue();
 
   private constructor(parts: ActivityLogParts, log: AppendLog, ends: Map<number, number>) {
     this.#parts = parts;
@@ -177,7 +175,7 @@ export class ActivityLog {
   async close(): Promise<void> {
     await this.#log.close();
     await this.#removals.idle();
-    await this.#unlinking.idle();
+    await this.#leases.removed();
     await this.#reader.close();
   }
 
@@ -224,14 +222,10 @@ export class ActivityLog {
       this.#facts.delete(file);
     }
     this.#leases.keep(bytes, this.#parts.now());
-    const wasRead = !this.#leases.areNone;
-    const unread = this.#leases.ended();
-    const removing = this.#unlinking.run(async () => {
-      await unread;
-      await this.#unlink(expired, { entries, bytes });
-    });
-    if (wasRead) removing.catch((error: unknown) => tellKept(this.#parts, error));
-    else await removing;
+    await this.#leases.remove(
+      () => this.#unlink(expired, { entries, bytes }),
+      (error) => tellKept(this.#parts, error),
+    );
   }
 
   async #unlink(

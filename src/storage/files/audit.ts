@@ -254,6 +254,11 @@ export class FileAuditStore implements AuditStore {
       torn: (tail) => log.warn("cut off half an append, which was never acknowledged", { ...tail }),
       indexFailed: (error, file) =>
         log.error("an audit index could not be written", { file, error: describeError(error) }),
+      removalFailed: (error) =>
+        log.error("old audit events could not be removed", {
+          organization,
+          error: describeError(error),
+        }),
       failed: (error, file) => {
         if (error === undefined) log.info("the audit log can be written again", { file });
         else log.error("the audit log cannot be written", { file, error: describeError(error) });

@@ -1,6 +1,7 @@
 import { removedMeanwhile } from "../../../audit/removed-meanwhile.ts";
 import { DAY_MS } from "../../../core/clock.ts";
 import { closing, type Pieces } from "../../../core/pieces.ts";
+import { Queue } from "../../queue.ts";
 
 /** The longest time for which an answer keeps removed files. */
 export const LONGEST_MS = DAY_MS;
@@ -34,8 +35,9 @@ interface Lease {
  */
 export class Leases {
   readonly #open = new Set<Lease>();
+  readonly #removals = new Queue();
 
-  /** Whether no reader is in progress. */
+  /** Whether no reader and no removal is in progress. */
   get areNone(): boolean {
     return this.#open.size === 0;
   }
@@ -101,8 +103,27 @@ export class Leases {
     }
   }
 
-  /** Resolves when all readers of this moment are done. */
-  async ended(): Promise<void> {
-    await Promise.all([...this.#open].map(({ ended }) => ended));
+  /**
+   * Removes files, after earlier removals, when the readers of this moment are done. Later ones do not see the files. A
+   * removal that waits for readers is not waited for, since their clients decide when it ends.
+   *
+   * @param failed takes the error of a removal that is not waited for
+   */
+  async remove(remove: () => Promise<void>, failed: (error: unknown) => void): Promise<void> {
+    const readers = [...this.#open].map(({ ended }) => ended);
+    const done = this.take();
+    const removing = this.#removals
+      .run(async () => {
+        await Promise.all(readers);
+        await remove();
+      })
+      .finally(done);
+    if (readers.length === 0) await removing;
+    else removing.catch(failed);
+  }
+
+  /** Resolves when the removals have ended. */
+  async removed(): Promise<void> {
+    await this.#removals.idle();
   }
 }

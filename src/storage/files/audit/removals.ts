@@ -4,7 +4,6 @@
  * disk as well: an answer that keeps too many, or for too long, is cut.
  */
 import type { Clock } from "../../../core/clock.ts";
-import { Queue } from "../../queue.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import type { Leases } from "./leases.ts";
 import type { SegmentSet } from "./segment-set.ts";
@@ -15,21 +14,23 @@ interface Removed {
   readonly bytes: number;
 }
 
-/** Removes segments in a queue. */
+/** Removes segments. */
 export class Removals {
   readonly #segments: SegmentSet;
   readonly #leases: Leases;
   readonly #now: Clock;
-  readonly #queue = new Queue();
+  readonly #failed: (error: unknown) => void;
   /** The segments that were dropped and whose files are still there: a removal that fails is repeated. */
   readonly #leaving = new Set<SegmentIndex>();
   /** The removals that have not ended. Together they remove all that leaves: another one would only wait behind them. */
   #running = 0;
 
-  constructor(segments: SegmentSet, leases: Leases, now: Clock) {
+  /** @param failed takes the error of a removal that waited for readers */
+  constructor(segments: SegmentSet, leases: Leases, now: Clock, failed: (error: unknown) => void) {
     this.#segments = segments;
     this.#leases = leases;
     this.#now = now;
+    this.#failed = failed;
   }
 
   /**
@@ -47,19 +48,11 @@ export class Removals {
       this.#leases.keep(index.bytes, now);
     }
     const due = [...this.#leaving]; // not those that leave later: the readers between do not end with these
-    const wasRead = !this.#leases.areNone;
-    const unread = this.#leases.ended(); // by earlier readers: later ones do not see the segments
-    const done = this.#leases.take();
     this.#running++;
-    const removing = this.#queue.run(async () => {
-      await unread;
+    await this.#leases.remove(async () => {
       const there = due.filter((index) => this.#leaving.has(index));
-      await this.#segments.remove(there, this.#leaving).finally(() => {
-        this.#running--;
-        done();
-      });
-    });
-    if (!wasRead) await removing;
+      await this.#segments.remove(there, this.#leaving).finally(() => this.#running--);
+    }, this.#failed);
     if (old.length === 0) return undefined;
     return {
       events: old.reduce((sum, { rows }) => sum + rows, 0),

@@ -40,6 +40,8 @@ type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "rolled" | "removed">;
 export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly durability: Durability;
   readonly counts: EngineCounters;
+  /** Called when removed segments, which answers were still reading, could not be deleted. The next removal repeats it. */
+  readonly removalFailed: (error: unknown) => void;
   readonly found: ByteCache<RowSet>;
   readonly shortLines: ByteCache<Buffer>;
 }
@@ -61,7 +63,7 @@ export class AuditTrail implements TailSource {
   readonly #removals: Removals;
 
   private constructor(
-    { organization, durability, counts, found, shortLines, now }: AuditTrailOptions,
+    { organization, durability, counts, found, shortLines, now, removalFailed }: AuditTrailOptions,
     log: SegmentedLog,
     segments: SegmentSet,
     ids: RecentIds,
@@ -74,7 +76,7 @@ export class AuditTrail implements TailSource {
     this.#segments = segments;
     this.#ids = ids;
     this.#sequel = sequel;
-    this.#removals = new Removals(segments, this.#leases, now);
+    this.#removals = new Removals(segments, this.#leases, now, removalFailed);
     this.#writer = new EventWriter({
       ...{ log, segments, ids, durability, counts, sequel },
       acknowledged: this.#add,

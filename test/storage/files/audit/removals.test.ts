@@ -8,11 +8,12 @@ import type { AuditExport } from "../../../../src/audit/store.ts";
 import { ExportTickets } from "../../../../src/audit/tickets.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/core/clock.ts";
 import { createIds } from "../../../../src/core/ids.ts";
+import { createLog } from "../../../../src/core/log.ts";
 import { Turns } from "../../../../src/core/scheduling/turns.ts";
 import type { Route } from "../../../../src/http/route.ts";
 import { CSV_PIECES } from "../../../../src/shared-limits.ts";
 import { Leases } from "../../../../src/storage/files/audit/leases.ts";
-import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
+import { FileAuditStore, type FileAuditOptions } from "../../../../src/storage/files/audit.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { append, auditEventOf, NOON, ORGANIZATION } from "../../../audit/store-suite.ts";
 import { serve, until } from "../../../http/serve.ts";
@@ -24,13 +25,13 @@ const REMOVED = /removed while they were read/;
 /** Each event fills a segment, and a piece of an export. */
 const MESSAGE = "x".repeat(50_000);
 
-function openStore(t: TestContext) {
+function openStore(t: TestContext, options: Partial<FileAuditOptions> = {}) {
   const files = new ForgetfulFiles();
   let time = NOON;
   const now = () => time;
   const store = new FileAuditStore({
     ...{ files, layout: new Layout("/data"), now, log: silent },
-    ...{ durability: "sync", segmentBytes: MESSAGE.length },
+    ...{ durability: "sync", segmentBytes: MESSAGE.length, ...options },
   });
   t.after(() => store.close());
   let stored = 1_000;
@@ -103,10 +104,30 @@ test("while a removal waits for a reader, those that remove nothing more do not 
   await add(3);
   const slow = await app.export();
   await retain(1);
-  const waits = t.mock.method(Leases.prototype, "ended");
+  const waits = t.mock.method(Leases.prototype, "remove");
   for (let hour = 0; hour < 10; hour++) await retain(1);
   assert.equal(waits.mock.callCount(), 0);
   slow.rows.close();
+  await left(2);
+});
+
+test("a removal that fails behind a reader is logged, and repeated by the next one", async (t) => {
+  const lines: string[] = [];
+  const log = createLog("error", Date.now, (line) => void lines.push(line));
+  let failures = 1;
+  const removing = async (_: string, names: readonly string[]) => {
+    if (failures-- > 0) throw new Error("the disk is full");
+    return names;
+  };
+  const { add, retain, left, ...app } = openStore(t, { log, removing });
+  await add(3);
+  const slow = await app.export();
+  await retain(1);
+  assert.deepEqual(lines, []);
+  slow.rows.close();
+  await until(() => lines.length > 0);
+  assert.match(lines.join(), /old audit events could not be removed.*the disk is full/);
+  await retain(1);
   await left(2);
 });
 

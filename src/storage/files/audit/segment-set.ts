@@ -4,7 +4,6 @@
  * until the sidecar is written, synced and renamed. After a crash before that the next start rebuilds it.
  */
 import { basename } from "node:path";
-import { isListed } from "../../../audit/facets.ts";
 import type { AuditUsage } from "../../../audit/store.ts";
 import { DamageFound, type DamageRegister } from "../../damage.ts";
 import type { FileOperations } from "../../file-operations.ts";
@@ -15,7 +14,6 @@ import type { SegmentedLog } from "../../segmented-log.ts";
 import { GrowingIndex, indexLines } from "./index/growing-index.ts";
 import type { IndexThreads } from "./sidecar/index-threads.ts";
 import { SealedIndex } from "./index/sealed-index.ts";
-import { Yielder } from "../../../core/scheduling/yielder.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { removeStrayFiles, sidecarOf } from "./sidecar/stray-files.ts";
@@ -166,35 +164,6 @@ export class SegmentSet {
     }
   }
 
-  /** The last use of the named providers, in milliseconds; unused ones are left out. */
-  async lastUsed(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const indexes = this.#indexes;
-    const yielder = new Yielder();
-    const times = new Map<string, number>();
-    for (const name of names) {
-      const time = Math.max(...indexes.map((index) => lastUseIn(index, name)));
-      if (time > -Infinity) times.set(name, time);
-      await yielder.step();
-    }
-    return times;
-  }
-
-  /** The providers named in events, in no order. If there are too many, those of the newest segments. */
-  async providerNames(most: number): Promise<ReadonlySet<string>> {
-    const names = new Set<string>();
-    const yielder = new Yielder();
-    for (const { fields } of [...this.#indexes].reverse()) {
-      const { dictionary } = fields.provider;
-      for (let code = 1; code <= dictionary.size; code++) {
-        if (names.size >= most) return names;
-        const name = await dictionary.listedValueOf(code);
-        if (name !== "" && isListed(name)) names.add(name);
-        if (code % 256 === 0) await yielder.step();
-      }
-    }
-    return names;
-  }
-
   /** The sizes of all segments. */
   usage(): AuditUsage {
     const usage = { events: 0, bytes: 0, oldest: Infinity };
@@ -291,9 +260,4 @@ export class SegmentSet {
   #sidecarPath(segment: number): string {
     return sidecarOf(this.#log.path(segment));
   }
-}
-
-function lastUseIn({ fields, lastUsed }: SegmentIndex, provider: string): number {
-  const code = fields.provider.dictionary.codeOf(provider);
-  return code === undefined ? -Infinity : (lastUsed[code] as number);
 }

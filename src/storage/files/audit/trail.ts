@@ -28,6 +28,7 @@ import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerFacets } from "./query/facets.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
 import { LastDay } from "./query/last-day.ts";
+import { lastUses, providerNames } from "./query/providers.ts";
 import { globalRow, NO_ROW, type GlobalRow, type LocalRow } from "./index/segment-index.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
@@ -201,25 +202,26 @@ export class AuditTrail implements TailSource {
   }
 
   activity(now: number): Promise<AuditActivity> {
-    return this.#lastDay.activity(now, this.#segments.indexes);
+    return this.#ask((indexes) => this.#lastDay.activity(now, indexes));
   }
 
-  async providerUse(
+  providerUse(
     names: readonly string[],
     now: number,
   ): Promise<ReadonlyMap<string, ProviderActivity>> {
-    const lastUsed = await this.#segments.lastUsed(names);
-    const recent = await this.#lastDay.providerUse(names, now, this.#segments.indexes);
-    const use = new Map<string, ProviderActivity>();
-    for (const [name, counts] of recent) {
-      const time = lastUsed.get(name);
-      if (time !== undefined) use.set(name, { ...counts, lastUsed: time });
-    }
-    return use;
+    return this.#ask(async (indexes) => {
+      const times = await lastUses(indexes, names);
+      const use = new Map<string, ProviderActivity>();
+      for (const [name, counts] of await this.#lastDay.providerUse(names, now, indexes)) {
+        const lastUsed = times.get(name);
+        if (lastUsed !== undefined) use.set(name, { ...counts, lastUsed });
+      }
+      return use;
+    });
   }
 
   providerNames(most: number): Promise<ReadonlySet<string>> {
-    return this.#segments.providerNames(most);
+    return this.#ask((indexes) => providerNames(indexes, most));
   }
 
   usage(): AuditUsage {

@@ -108,6 +108,38 @@ test("long values of every field are found and counted, though they stay on disk
   await store.close();
 });
 
+test("an index that is damaged on disk is rebuilt by the dashboard and by the list of providers", async () => {
+  const files = new ForgetfulFiles();
+  const events = historyOf(80);
+  const before = createStore(files);
+  for (let at = 0; at < events.length; at += 8) await append(before, events.slice(at, at + 8));
+  await before.close();
+  const sidecars = (await files.readDirectory(DIRECTORY)).filter((name) => name.endsWith(".idx"));
+  const restarted = async (): Promise<FileAuditStore> => {
+    const store = createStore(files);
+    await store.usage(ORGANIZATION); // opens the log, which reads the ids of the newest events
+    for (const name of sidecars) await damageRest(files, `${DIRECTORY}/${name}`);
+    return store;
+  };
+  const dashboard = await restarted();
+  assert.equal((await dashboard.providerUse(ORGANIZATION, ["git"], NOON)).size, 1);
+  const { byProvider } = await dashboard.activity(ORGANIZATION, NOON);
+  assert.deepEqual(byProvider, [["git", 27]]);
+  await dashboard.close();
+  const list = await restarted();
+  assert.deepEqual([...(await list.providerNames(ORGANIZATION, 10))], ["git"]);
+  await list.close();
+});
+
+/** Changes the sections of a sidecar that are read on demand. */
+async function damageRest(files: ForgetfulFiles, path: string): Promise<void> {
+  const sidecar = await files.readFile(path);
+  const restBytes = sidecar.readUInt32LE(24);
+  const file = await files.open(path, "r+");
+  await files.write(file, Buffer.alloc(restBytes, "?"), sidecar.length - restBytes);
+  await files.close(file);
+}
+
 /** The bytes of a sidecar that are read at the start, and kept. */
 async function columnBytes(files: ForgetfulFiles, path: string): Promise<number> {
   const file = await files.open(path, "r");

@@ -131,6 +131,20 @@ test("a removal that fails behind a reader is logged, and repeated by the next o
   await left(2);
 });
 
+test("the counts of a moment are made anew once a counted segment was removed", async (t) => {
+  const { store, add, retain } = openStore(t);
+  await add(3);
+  const before = await store.activity(ORGANIZATION, NOON);
+  await retain(1);
+  const ingested_at = new Date(NOON + 3 * HOUR_MS).toISOString();
+  await append(store, [
+    auditEventOf({ id: "last", provider: "other", message: MESSAGE, ingested_at }),
+  ]);
+  const { commands, byProvider } = await store.activity(ORGANIZATION, NOON);
+  assert.equal(commands, before.commands);
+  assert.deepEqual(new Map(byProvider).get("other"), 1);
+});
+
 test("an export keeps half as much again as may be stored, and is cut by the next trim beyond it", async (t) => {
   const { store, add, left, ...app } = openStore(t);
   await add(4);

@@ -96,7 +96,9 @@ export class LastDay {
       const age = now - (latest?.now ?? -Infinity);
       const isExact = age === 0 && latest?.stored === stored;
       const isRecent = age >= 0 && age < SECOND_MS && (latest?.scanned ?? 0) > MANY_ROWS;
-      if (latest !== undefined && (isExact || isRecent)) return latest;
+      // An index that was replaced or removed meanwhile can no longer be read.
+      const isThere = latest?.segments.every(({ index }) => indexes.includes(index)) === true;
+      if (latest !== undefined && isThere && (isExact || isRecent)) return latest;
       return (this.#latest = await scan(now, stored, indexes));
     });
   }

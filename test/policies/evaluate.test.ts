@@ -88,7 +88,10 @@ test("a denying rule also sees a command without the options in front, with or w
     default: effect === "deny" ? "allow" : "deny",
     rules: [
       rule("push", effect, {
-        commands: [{ prefix: "git push" }, { exact: "rm -rf /" }, { glob: "kubectl delete *" }],
+        commands: [
+          ...[{ prefix: "git push" }, { exact: "rm -rf /" }, { glob: "kubectl delete *" }],
+          { prefix: "git commit -m 'a b'" },
+        ],
       }),
     ],
     tests: [],
@@ -105,6 +108,15 @@ test("a denying rule also sees a command without the options in front, with or w
     ...["rm -v -rf /", "kubectl -n prod --context=a delete pod x", "sudo -u ada git -C x push"],
     `git ${"-p ".repeat(16)}push`,
     ...[`g\${x}it -C dir push`, `git \${x} -C dir push`, `git -C dir pu\${x}sh`],
+    ...[
+      `"g\${x}it" -C dir push`,
+      `git "\${x}-C" dir push`,
+      `git -C dir "pu\${x}sh"`,
+      'rm -rf "$x/"',
+    ],
+    ...[`env "\${x}-i" git push`, `bash "\${x}-c" 'git push'`, `sudo -u b "g\${x}it" -C d push`],
+    ...['git "$@" -C dir push', `git -C dir "\${x[@]}" push`, `git "\${@}" push`],
+    "git -C dir commit -m 'a b'",
   ]) {
     assert.equal(ruleFor("deny", command), "push", command);
     assert.equal(ruleFor("allow", command), null, command);

@@ -16,6 +16,8 @@ export interface Form {
 const FILE_VARIABLE = /^\{[A-Za-z_]\w*(?:\[[^]*\])?\}$/;
 /** The first part holds no comma: otherwise a text of commas would take the square of its length. */
 const BRACES = /^\{([^{},]*,[^{}]*)\}$/;
+/** The arguments or an array, each entry a word: no word if there is none. */
+const QUOTED_LIST = /^"\$(?:@|\{(?:@|[A-Za-z_]\w*\[@\])\})"$/;
 
 /** The words of a command without their quotes. */
 export class UnquotedForm implements Form {
@@ -126,10 +128,13 @@ export function isExpandable({ raw, bare }: Word): boolean {
   return bare !== undefined || raw.startsWith("{");
 }
 
-/** The words that a shell may make of a word. One that begins with a double quote stays one word, apart from `"$@"`. */
+/** The words that a shell may make of a word. One that begins with a double quote stays one word, unless it is a list. */
 export function expandedWords(word: Word): readonly Word[] {
-  const isOne = !isExpandable(word) || (word.raw.startsWith('"') && word.raw !== '"$@"');
-  return isOne ? [word] : expansionOf(word).map(plainWord);
+  const { raw, bare } = word;
+  if (!isExpandable(word)) return [word];
+  const isOne = bare !== undefined && raw.startsWith('"') && !QUOTED_LIST.test(raw);
+  if (isOne && bare === "") return [word]; // an empty argument, if the variable is empty; more likely it has a value
+  return (isOne ? [bare] : expansionOf(word)).map(plainWord);
 }
 
 function expansionOf({ raw, value, bare }: Word): readonly string[] {

@@ -203,10 +203,11 @@ export class LargeBodies {
   /** Whether a body fits into the part of a group. */
   #fits({ user, counted }: LargeBody, group: Group, isIdle: boolean): boolean {
     const isSmall = isIdle && counted <= this.#limit * SMALL_PART;
-    const more = isIdle && group.isAddress ? ROOM_OF_IDLE : isSmall ? ROOM_OF_SMALL : 1;
-    const room = this.#limit * more;
+    let room = this.#limit * group.part;
+    if (isIdle && group.isAddress) room *= ROOM_OF_IDLE;
+    if (isSmall) room *= ROOM_OF_SMALL;
     const slow = group === user ? 0 : this.#slow.of(group);
-    return fitsBeside(this.#held.of(group) - slow, counted, room * group.part);
+    return fitsBeside(this.#held.of(group) - slow, counted, room);
   }
 
   /** Whether a body that takes long fits into the second room, of which a group may have the same part. */

@@ -318,6 +318,16 @@ test("one organization's bodies do not hold up those of another one behind the s
   assert.deepEqual(atWork(), [...begun, "v1 acme proxy", "v1 other c"]);
 });
 
+test("the first small body of a user begins beside any bodies of others of its address", async () => {
+  const { send, atWork, passSecond } = budgetByHand();
+  for (const name of ["v1 e proxy", "v1 f proxy", "public default proxy"]) await send(name, 8);
+  await passSecond();
+  const begun = atWork();
+  assert.equal(begun.length, 3);
+  await send("v1 acme proxy", 0.1);
+  assert.deepEqual(atWork(), [...begun, "v1 acme proxy"]);
+});
+
 test("a body that waits for another one of its user holds up nobody else", async () => {
   const { send, end, atWork } = budgetByHand();
   await send("v1 evil a", 7);

@@ -5,11 +5,14 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { eachPiece, type Pieces } from "../core/pieces.ts";
+import { Yielder } from "../core/scheduling/yielder.ts";
 
 /** A flat list of header names and values, for `writeHead`. */
 export type HeaderList = readonly string[];
 
 const NO_HEADERS: HeaderList = [];
+/** Longer JSON lists are written in parts of as many rows. */
+const ROWS_AT_ONCE = 100;
 
 /** A response with its own status: one of the kinds below. */
 export type Reply = JsonReply | TextReply | StreamReply;
@@ -135,6 +138,28 @@ export function jsonPieces(
 ): Reply {
   const send: StreamReply["start"] = (output, signal) => sendPieces(pieces(), output, signal);
   return streamOf("application/json; charset=utf-8", { close }, send, headers);
+}
+
+/** Answers `{ "<name>": [row, …] }`. A long list is written in slices of work, while it is sent. */
+export function jsonList<T>(name: string, rows: readonly T[], shown: (row: T) => object): Reply {
+  if (rows.length > ROWS_AT_ONCE) return jsonPieces(() => partsOf(name, rows, shown));
+  return json(200, JSON.stringify({ [name]: rows.map(shown) }));
+}
+
+async function* partsOf<T>(
+  name: string,
+  rows: readonly T[],
+  shown: (row: T) => object,
+): AsyncGenerator<string> {
+  const yielder = new Yielder();
+  let lead = `{"${name}":[`;
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    await yielder.step();
+    const part = rows.slice(at, at + ROWS_AT_ONCE);
+    yield lead + part.map((row) => JSON.stringify(shown(row))).join(",");
+    lead = ",";
+  }
+  yield "]}";
 }
 
 /** Sends text of any media type. */

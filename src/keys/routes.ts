@@ -4,7 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { Quotas } from "../core/quota.ts";
-import { reply } from "../http/reply.ts";
+import { jsonList, reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { apiKeyCreateBody, apiKeyOf, draftKey, keyWarning } from "./draft.ts";
 import { apiKeyCreated, apiKeyList, revokeResult } from "./schema.ts";
@@ -31,7 +31,7 @@ export const keyRoutes = [
     replies: { 200: apiKeyList },
     refuses: [500],
     async handle({ organization }, { keys }: Needs) {
-      return { api_keys: (await keys.list(organization)).map(apiKeyOf) };
+      return jsonList("api_keys", await keys.list(organization), apiKeyOf);
     },
   }),
   route({

@@ -5,7 +5,7 @@
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
 import { inParallel } from "./parallel.ts";
-import { damaged, readContent, readSnapshot, writeSnapshot } from "./snapshot.ts";
+import { damaged, readContent, readSnapshot, replaceByPieces } from "./snapshot.ts";
 import type { UndoQueue } from "./undo-queue.ts";
 
 /** The fields of every record of a table. */
@@ -25,6 +25,8 @@ export interface TableOptions<T> {
 }
 
 const NONE: readonly never[] = [];
+/** Longer lists are written in parts, so that other requests are served in between. */
+const RECORDS_AT_ONCE = 100;
 
 /** Stores one kind of record for all organizations. Changes are made within tasks of the queue. */
 export class RecordTable<T extends TableRecord> {
@@ -90,7 +92,7 @@ export class RecordTable<T extends TableRecord> {
   /** Writes an organization's file without changing memory, for changes that another file commits. */
   write(organization: string, records: readonly T[]): Promise<void> {
     const { name, pathOf } = this.#options;
-    return writeSnapshot(this.#files, pathOf(organization), { [name]: records });
+    return replaceByPieces(this.#files, pathOf(organization), snapshotOf(name, records));
   }
 
   /** Puts into memory the records that are on disk. */
@@ -119,5 +121,20 @@ export class RecordTable<T extends TableRecord> {
       this.#byId.set(id, records[index] as T);
     }
     this.#records.set(organization, records);
+  }
+}
+
+/** The text of a snapshot, in pieces. */
+function* snapshotOf(name: string, records: readonly TableRecord[]): Generator<Buffer> {
+  const textOf = (some: readonly TableRecord[]): string =>
+    `${JSON.stringify({ [name]: some }, null, 2)}\n`;
+  if (records.length === 0) yield Buffer.from(textOf([]));
+  const [head, tail] = [`{\n  "${name}": [`, "\n  ]\n}\n"];
+  let lead = head;
+  for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
+    const text = textOf(records.slice(at, at + RECORDS_AT_ONCE)).slice(head.length, -tail.length);
+    const isLast = at + RECORDS_AT_ONCE >= records.length;
+    yield Buffer.from(`${lead}${text}${isLast ? tail : ""}`);
+    lead = ",";
   }
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
 import { checkQuota, type Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { reply } from "../http/reply.ts";
+import { jsonList, reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { changeUser, noUser } from "./change-user.ts";
 import {
@@ -155,7 +155,7 @@ export const userRoutes = [
     replies: { 200: userList },
     refuses: [500],
     async handle({ organization }, { users }: Needs) {
-      return { users: (await users.list(organization)).map(userOf) };
+      return jsonList("users", await users.list(organization), userOf);
     },
   }),
   route({

@@ -24,6 +24,20 @@ test("a key is shown once, works where runtimes call, and is listed without its 
   assert.equal((await app.get(KEYS, asKey)).status, 401);
 });
 
+test("a list of many keys is complete, and written in parts while it is sent", async (t) => {
+  const app = await start(t);
+  for (let i = 0; i < 205; i++) await app.post(KEYS, { name: `key ${i}` });
+  const { body, headers } = await app.get(KEYS);
+  const names = body.api_keys.map(({ name }: { name: string }) => name);
+  assert.deepEqual(
+    names.toReversed(),
+    Array.from({ length: 205 }, (_, i) => `key ${i}`),
+  );
+  assert.equal(headers.get("content-length"), null);
+  await app.restart();
+  assert.deepEqual((await app.get(KEYS)).body, body);
+});
+
 test("a revoked key is refused from the next request on, and can be revoked again", async (t) => {
   const app = await start(t);
   const { body } = await app.post(KEYS, { name: "agents" });

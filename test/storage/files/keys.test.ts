@@ -37,6 +37,25 @@ test("keys are read back after a restart, revoked keys as revoked", async (t) =>
   assert.equal(again.findByHash(key.hash)?.revoked, true);
 });
 
+test("a long list of keys is written in parts, as the same JSON", async (t) => {
+  const { disk, path } = await setUp(t);
+  let sizes: number[] = [];
+  const write: FileOperations["write"] = (descriptor, bytes, position) => {
+    sizes.push(bytes.length);
+    return disk.files.write(descriptor, bytes, position);
+  };
+  const keys = await reopen({ ...disk, files: { ...disk.files, write } });
+  t.after(() => keys.close());
+  for (let i = 0; i < 250; i++) {
+    sizes = [];
+    await keys.create("acme", keyOf("acme", `key-${i}`));
+  }
+  const text = await readFile(path, "utf8");
+  assert.ok(Math.max(...sizes) < text.length / 2);
+  assert.equal(text, `${JSON.stringify(JSON.parse(text), null, 2)}\n`);
+  assert.deepEqual((await reopen(disk)).list("acme"), keys.list("acme"));
+});
+
 test("a use is not written on its own, but at the next flush", async (t) => {
   const { disk, keys, path } = await setUp(t);
   await keys.create("acme", key);

@@ -71,21 +71,30 @@ export class RolloutAssignments implements Assignments {
   }
 
   /**
-   * Stores which runtimes of the fleet have fetched. Other names are forgotten, so that a runtime that fetches before its
-   * first report counts from its next fetch on. All names stay in memory if storing fails.
+   * Stores which runtimes of an organization's fleet have fetched. Other names are forgotten, so that a runtime that fetches
+   * before its first report counts from its next fetch on. All names stay in memory if storing fails.
    */
-  async flush(): Promise<void> {
-    for (const [organization, fetches] of this.#fetches) {
-      const { rollout, names, stored } = fetches;
-      if (names.size === stored) continue;
-      const unstored = [...names].slice(stored);
-      const known = new Set(await this.#needs.fleet.known(organization, unstored));
-      if (known.size > 0) await this.#needs.rollouts.addFetched(organization, rollout, [...known]);
-      for (const name of unstored) {
-        if (!known.has(name) && names.delete(name)) fetches.characters -= name.length;
-      }
-      fetches.stored = stored + known.size;
+  async flush(organization: string): Promise<void> {
+    const fetches = this.#fetches.get(organization);
+    if (fetches === undefined) return;
+    const { rollout, names, stored } = fetches;
+    if (names.size === stored) return;
+    const unstored = [...names].slice(stored);
+    const known = new Set(await this.#needs.fleet.known(organization, unstored));
+    if (known.size > 0) await this.#needs.rollouts.addFetched(organization, rollout, [...known]);
+    for (const name of unstored) {
+      if (!known.has(name) && names.delete(name)) fetches.characters -= name.length;
     }
+    fetches.stored = stored + known.size;
+  }
+
+  /** Does the same for all organizations; returns the error of each one that failed. */
+  async flushAll(): Promise<ReadonlyMap<string, unknown>> {
+    const failures = new Map<string, unknown>();
+    for (const organization of this.#fetches.keys()) {
+      await this.flush(organization).catch((error: unknown) => failures.set(organization, error));
+    }
+    return failures;
   }
 
   /** Whether an open rollout selects a runtime. */

@@ -38,7 +38,7 @@ interface RunnerParts {
     FigureNeeds & { readonly rollouts: Pick<RolloutStore, "open" | "fetched"> };
   readonly commit: UnitOfWork<StepStores>;
   readonly exclusively: Exclusively;
-  readonly assignments: Pick<RolloutAssignments, "flush">;
+  readonly assignments: Pick<RolloutAssignments, "flushAll">;
   readonly now: Clock;
   readonly ids: IdSource;
   readonly log: Log;
@@ -65,10 +65,23 @@ export class RolloutRunner {
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
-  /** One round: stores the fetches of this server, and judges each open rollout. Rejects only if no rollout can be read. */
+  /**
+   * One round: stores the fetches of this server, and judges each open rollout. One whose fetches could not be stored waits
+   * for the next round: the gates would not see all silent runtimes. Rejects only if no rollout can be read.
+   */
   async round(): Promise<void> {
-    await this.#parts.assignments.flush();
-    await this.#stepAll(() => true);
+    const unstored = await this.#flush();
+    await this.#stepAll(({ organization }) => !unstored.has(organization));
+  }
+
+  /** Stores the fetches of this server, and logs failures; returns the organizations that failed. */
+  async #flush(): Promise<Pick<ReadonlySet<string>, "has">> {
+    const failures = await this.#parts.assignments.flushAll();
+    for (const [organization, error] of failures) {
+      const fields = { organization, error: describeError(error) };
+      this.#parts.log.error("the fetches of a rollout could not be stored", fields);
+    }
+    return failures;
   }
 
   /** Stores the end of the rollouts that an activation has ended. */
@@ -104,7 +117,7 @@ export class RolloutRunner {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#running;
-    await this.#parts.assignments.flush().catch((error: unknown) => this.#report(error));
+    await this.#flush();
   }
 
   #look(): void {

@@ -62,14 +62,14 @@ for (const isLater of [false, true]) {
     await assignments.candidate("default", "a");
     await assignments.candidate("default", "a");
     await assignments.candidate("default", "nobody of the fleet");
-    await assignments.flush();
+    await assignments.flush("default");
     assert.deepEqual([...rollouts.fetched("default", "r1")], ["a"]);
     await assignments.candidate("default", "b");
     const { addFetched } = rollouts;
     rollouts.addFetched = () => Promise.reject(new Error("EIO"));
-    await assert.rejects(assignments.flush(), /EIO/);
+    await assert.rejects(assignments.flush("default"), /EIO/);
     rollouts.addFetched = addFetched;
-    await assignments.flush();
+    await assignments.flush("default");
     assert.deepEqual([...rollouts.fetched("default", "r1")], ["a", "b"]);
   });
 }

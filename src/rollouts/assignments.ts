@@ -25,10 +25,10 @@ interface Candidate {
 interface Fetches {
   readonly rollout: string;
   readonly names: Set<string>;
+  /** Those of the names that are not stored yet. */
+  readonly unstored: Set<string>;
   /** The length of all names together. */
   characters: number;
-  /** The number of names that are stored; the first ones. */
-  stored: number;
 }
 
 /**
@@ -77,15 +77,15 @@ export class RolloutAssignments implements Assignments {
   async flush(organization: string): Promise<void> {
     const fetches = this.#fetches.get(organization);
     if (fetches === undefined) return;
-    const { rollout, names, stored } = fetches;
-    if (names.size === stored) return;
-    const unstored = [...names].slice(stored);
-    const known = new Set(await this.#needs.fleet.known(organization, unstored));
+    const { rollout, names, unstored } = fetches;
+    if (unstored.size === 0) return;
+    const asked = [...unstored];
+    const known = new Set(await this.#needs.fleet.known(organization, asked));
     if (known.size > 0) await this.#needs.rollouts.addFetched(organization, rollout, [...known]);
-    for (const name of unstored) {
+    for (const name of asked) {
+      unstored.delete(name);
       if (!known.has(name) && names.delete(name)) fetches.characters -= name.length;
     }
-    fetches.stored = stored + known.size;
   }
 
   /** Does the same for all organizations; returns the error of each one that failed. */
@@ -125,12 +125,13 @@ export class RolloutAssignments implements Assignments {
   #record(organization: string, rollout: string, runtime: string): void {
     let fetches = this.#fetches.get(organization);
     if (fetches?.rollout !== rollout) {
-      fetches = { rollout, names: new Set(), characters: 0, stored: 0 };
+      fetches = { rollout, names: new Set(), unstored: new Set(), characters: 0 };
       this.#fetches.set(organization, fetches);
     }
     if (fetches.names.has(runtime)) return;
     if (fetches.characters + runtime.length > MOST_CHARACTERS) return;
     fetches.characters += runtime.length;
     fetches.names.add(runtime);
+    fetches.unstored.add(runtime);
   }
 }

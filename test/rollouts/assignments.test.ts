@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nextTurn } from "../../src/core/timers.ts";
+import type { FleetStore } from "../../src/fleet/store.ts";
 import { RolloutAssignments } from "../../src/rollouts/assignments.ts";
 import { draftOf } from "../policies/store-suite.ts";
 import { report } from "../fleet/store-suite.ts";
@@ -17,18 +19,19 @@ async function open(isLater: boolean) {
   for (const name of ["a", "b"]) await report(fleet, "default", { name });
   await report(fleet, "default", { name: "stage-1", labels: { env: "staging" } });
   const later = <T>(value: T) => (isLater ? Promise.resolve(value) : value);
+  const asked: Pick<FleetStore, "labels"> & { known: FleetStore["known"] } = {
+    known: (...of) => later(fleet.known(...of)),
+    labels: (...of) => later(fleet.labels(...of)),
+  };
   const assignments = new RolloutAssignments({
     policies,
-    fleet: {
-      known: (...asked) => later(fleet.known(...asked)),
-      labels: (...asked) => later(fleet.labels(...asked)),
-    },
+    fleet: asked,
     rollouts: {
       expected: (organization) => later(rollouts.expected(organization)),
       addFetched: (...given) => rollouts.addFetched(...given),
     },
   });
-  return { assignments, rollouts };
+  return { assignments, rollouts, fleet, asked };
 }
 
 for (const isLater of [false, true]) {
@@ -73,3 +76,29 @@ for (const isLater of [false, true]) {
     assert.deepEqual([...rollouts.fetched("default", "r1")], ["a", "b"]);
   });
 }
+
+test("a runtime counts after its first report, even if two flushes overlap", async () => {
+  const { assignments, rollouts, fleet, asked } = await open(false);
+  await rollouts.create("default", rolloutOf("r1", { stages: [{ percent: 100 }] }));
+  await assignments.candidate("default", "new");
+  const { known } = asked;
+  const answers: (() => void)[] = [];
+  // The first flush asks for the fleet before the report, and gets its answer after the second flush has asked.
+  asked.known = async (...of) => {
+    const answer = await known(...of);
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return answer;
+  };
+  const first = assignments.flush("default");
+  await report(fleet, "default", { name: "new" });
+  const second = assignments.flush("default");
+  while (answers.length < 2) await nextTurn();
+  for (const answer of answers) answer();
+  await Promise.all([first, second]);
+  asked.known = known;
+  for (const name of ["a", "b"]) {
+    await assignments.candidate("default", name);
+    await assignments.flush("default");
+  }
+  assert.deepEqual([...rollouts.fetched("default", "r1")].sort(), ["a", "b", "new"]);
+});

@@ -15,15 +15,11 @@ export interface AssignmentNeeds {
   readonly policies: Pick<PolicyStore, "get">;
 }
 
-/** The policy of an open rollout, the same object for all of its fetches. */
-interface Candidate {
+/** A rollout that has not ended: its policy, and the names that have fetched its version. */
+interface Served {
   readonly rollout: string;
-  readonly policy: Policy;
-}
-
-/** The names that have fetched the version of a rollout. */
-interface Fetches {
-  readonly rollout: string;
+  /** The same object for all fetches; `undefined` until the first one has read it. */
+  policy: Policy | undefined;
   readonly names: Set<string>;
   /** Those of the names that are not stored yet. */
   readonly unstored: Set<string>;
@@ -37,9 +33,8 @@ interface Fetches {
  */
 export class RolloutAssignments implements Assignments {
   readonly #needs: AssignmentNeeds;
-  /** By organization, as are the fetches. */
-  readonly #candidates = new Map<string, Candidate>();
-  readonly #fetches = new Map<string, Fetches>();
+  /** By organization. */
+  readonly #served = new Map<string, Served>();
 
   constructor(needs: AssignmentNeeds) {
     this.#needs = needs;
@@ -62,36 +57,32 @@ export class RolloutAssignments implements Assignments {
     return whenReady(this.expected(organization), ({ rollout }) =>
       whenReady(this.#isSelected(organization, runtime, rollout), (isSelected) => {
         if (!rollout || !isSelected) return undefined;
-        this.#record(organization, rollout.id, runtime);
-        const known = this.#candidates.get(organization);
-        if (known?.rollout === rollout.id) return known.policy;
-        return this.#read(organization, rollout.id, rollout.version);
+        const served = this.#servedOf(organization, rollout.id);
+        record(served, runtime);
+        return served.policy ?? this.#readPolicy(organization, rollout.version, served);
       }),
     );
   }
 
   /**
    * Stores which runtimes of an organization's fleet have fetched. Other names are forgotten, so that a runtime that fetches
-   * before its first report counts from its next fetch on. All names stay in memory if storing fails.
+   * before its first report counts from its next fetch on. All names stay in memory if storing fails, and are forgotten
+   * with the policy when the rollout has ended.
    */
   async flush(organization: string): Promise<void> {
-    const fetches = this.#fetches.get(organization);
-    if (fetches === undefined) return;
-    const { rollout, names, unstored } = fetches;
-    if (unstored.size === 0) return;
-    const asked = [...unstored];
-    const known = new Set(await this.#needs.fleet.known(organization, asked));
-    if (known.size > 0) await this.#needs.rollouts.addFetched(organization, rollout, [...known]);
-    for (const name of asked) {
-      unstored.delete(name);
-      if (!known.has(name) && names.delete(name)) fetches.characters -= name.length;
-    }
+    const served = this.#served.get(organization);
+    if (served === undefined) return;
+    await this.#store(organization, served);
+    const { rollout } = await this.expected(organization);
+    // A rollout that an activation has ended may be continued, by a return to the version before.
+    const isOver = rollout?.id !== served.rollout && served.unstored.size === 0;
+    if (isOver && this.#served.get(organization) === served) this.#served.delete(organization);
   }
 
   /** Does the same for all organizations; returns the error of each one that failed. */
   async flushAll(): Promise<ReadonlyMap<string, unknown>> {
     const failures = new Map<string, unknown>();
-    for (const organization of this.#fetches.keys()) {
+    for (const organization of this.#served.keys()) {
       await this.flush(organization).catch((error: unknown) => failures.set(organization, error));
     }
     return failures;
@@ -111,27 +102,47 @@ export class RolloutAssignments implements Assignments {
     return whenReady(labels, (own) => isSelected(rollout, { name, labels: own }));
   }
 
-  async #read(organization: string, rollout: string, version: string): Promise<Policy | undefined> {
-    const policy = await this.#needs.policies.get(organization, version);
-    if (policy) this.#candidates.set(organization, { rollout, policy });
-    return policy;
+  async #store(organization: string, served: Served): Promise<void> {
+    const { rollout, names, unstored } = served;
+    if (unstored.size === 0) return;
+    const asked = [...unstored];
+    const known = new Set(await this.#needs.fleet.known(organization, asked));
+    if (known.size > 0) await this.#needs.rollouts.addFetched(organization, rollout, [...known]);
+    for (const name of asked) {
+      unstored.delete(name);
+      if (!known.has(name) && names.delete(name)) served.characters -= name.length;
+    }
+  }
+
+  async #readPolicy(
+    organization: string,
+    version: string,
+    served: Served,
+  ): Promise<Policy | undefined> {
+    return (served.policy = await this.#needs.policies.get(organization, version));
   }
 
   #hasFetched(organization: string, rollout: string, runtime: string): boolean {
-    const fetches = this.#fetches.get(organization);
-    return fetches?.rollout === rollout && fetches.names.has(runtime);
+    const served = this.#served.get(organization);
+    return served?.rollout === rollout && served.names.has(runtime);
   }
 
-  #record(organization: string, rollout: string, runtime: string): void {
-    let fetches = this.#fetches.get(organization);
-    if (fetches?.rollout !== rollout) {
-      fetches = { rollout, names: new Set(), unstored: new Set(), characters: 0 };
-      this.#fetches.set(organization, fetches);
-    }
-    if (fetches.names.has(runtime)) return;
-    if (fetches.characters + runtime.length > MOST_CHARACTERS) return;
-    fetches.characters += runtime.length;
-    fetches.names.add(runtime);
-    fetches.unstored.add(runtime);
+  #servedOf(organization: string, rollout: string): Served {
+    const known = this.#served.get(organization);
+    if (known?.rollout === rollout) return known;
+    const served: Served = {
+      ...{ rollout, policy: undefined },
+      ...{ names: new Set(), unstored: new Set(), characters: 0 },
+    };
+    this.#served.set(organization, served);
+    return served;
   }
+}
+
+function record(served: Served, runtime: string): void {
+  if (served.names.has(runtime)) return;
+  if (served.characters + runtime.length > MOST_CHARACTERS) return;
+  served.characters += runtime.length;
+  served.names.add(runtime);
+  served.unstored.add(runtime);
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { nextTurn } from "../../src/core/timers.ts";
 import type { FleetStore } from "../../src/fleet/store.ts";
 import { RolloutAssignments } from "../../src/rollouts/assignments.ts";
@@ -24,7 +26,13 @@ async function open(isLater: boolean) {
     labels: (...of) => later(fleet.labels(...of)),
   };
   const assignments = new RolloutAssignments({
-    policies,
+    policies: {
+      // A new object, as a store that keeps its policies elsewhere gives.
+      async get(organization, version) {
+        const found = policies.get(organization, version);
+        return found && { ...found };
+      },
+    },
     fleet: asked,
     rollouts: {
       expected: (organization) => later(rollouts.expected(organization)),
@@ -101,4 +109,23 @@ test("a runtime counts after its first report, even if two flushes overlap", asy
     await assignments.flush("default");
   }
   assert.deepEqual([...rollouts.fetched("default", "r1")].sort(), ["a", "b", "new"]);
+});
+
+test("an ended rollout is forgotten once its fetches are stored", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const { assignments, rollouts } = await open(false);
+  await rollouts.create("default", rolloutOf("r1", { stages: [{ percent: 100 }] }));
+  const policy = new WeakRef((await assignments.candidate("default", "a")) ?? {});
+  const isKept = async (): Promise<boolean> => {
+    await nextTurn(); // a reference keeps its target until the turn has ended
+    collect();
+    return policy.deref() !== undefined;
+  };
+  assert.deepEqual(await assignments.flushAll(), new Map());
+  assert.equal(await isKept(), true);
+  await rollouts.update("default", "r1", (one) => ({ ...one, state: "completed" }));
+  assert.deepEqual(await assignments.flushAll(), new Map());
+  assert.equal(await isKept(), false);
+  assert.equal(await assignments.candidate("default", "a"), undefined);
 });

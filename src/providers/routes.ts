@@ -11,6 +11,7 @@ import {
   providerList,
   providerNames,
   providerOverride,
+  type ProviderStatus,
 } from "./schema.ts";
 import type { ProviderOverrideStore } from "./store.ts";
 
@@ -112,8 +113,8 @@ export const providerRoutes = [
       target: ({ params }) => ({ type: "provider", id: params.id }),
     },
     async handle({ organization, params, note }, { overrides }: Needs) {
-      note({ before: { status: (await overrides.all(organization)).get(params.id) } });
-      if (!(await overrides.lift(organization, params.id))) {
+      const seen = (status: ProviderStatus): void => note({ before: { status } });
+      if (!(await overrides.lift(organization, params.id, seen))) {
         throw new NotFound(`No status is set for provider "${params.id}"`);
       }
       return { id: params.id, status: "deleted" };

@@ -18,6 +18,14 @@ export interface ProviderOverrideStore {
     seen?: (before: ProviderStatus | undefined) => void,
   ): Promise<void>;
 
-  /** Removes an override, durably; `false` if there is none. */
-  lift(organization: string, provider: string): Promise<boolean>;
+  /**
+   * Removes an override, durably; `false` if there is none.
+   *
+   * @param seen called with the override that is removed
+   */
+  lift(
+    organization: string,
+    provider: string,
+    seen?: (before: ProviderStatus) => void,
+  ): Promise<boolean>;
 }

@@ -249,9 +249,9 @@ export const userRoutes = [
       target: ({ params }) => ({ type: "user", id: params.id }),
     },
     async handle({ organization, params, note }, { users }: Needs) {
-      const found = await users.get(organization, params.id);
-      note({ before: found && { email: found.email, ...shownFacts(found) } });
-      if (!(await users.remove(organization, params.id))) throw noUser(params.id);
+      const seen = (before: StoredUser): void =>
+        note({ before: { email: before.email, ...shownFacts(before) } });
+      if (!(await users.remove(organization, params.id, seen))) throw noUser(params.id);
       return { id: params.id, status: "deleted" };
     },
   }),

@@ -46,8 +46,9 @@ export interface UserStore {
   /**
    * Deletes a user.
    *
+   * @param seen called with the user who is deleted
    * @returns whether the organization had it
    * @throws Conflict if it is the last active admin
    */
-  remove(organization: string, id: string): Promise<boolean>;
+  remove(organization: string, id: string, seen?: (before: StoredUser) => void): Promise<boolean>;
 }

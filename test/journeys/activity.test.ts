@@ -339,6 +339,40 @@ test("each of many concurrent publishes and activations names the version that i
   }
 });
 
+test("each of many concurrent statuses and lifts names the status that it replaced", async (t) => {
+  const own = await start(t);
+  const path = "/api/v1/providers/git";
+  await own.put(path, { status: "connected" });
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      i % 2 === 0
+        ? own.put(path, { status: i % 4 === 0 ? "degraded" : "offline" })
+        : own.delete(path),
+    ),
+  );
+  const last = await own.delete(path); // now no status is set, as at first
+  assert.ok([200, 404].includes(last.status));
+  const { body } = await own.get("/api/v1/activity?action=provider&limit=1000");
+  const statusesOf = (name: "before" | "after"): readonly string[] =>
+    body.entries.map((entry: Record<string, { status?: string }>) => entry[name]?.status ?? "");
+  assert.deepEqual(statusesOf("before").toSorted(), statusesOf("after").toSorted());
+});
+
+test("the deletion of a user names the user as the last change left it", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const headers = await own.asUser(ADMIN);
+  const deleteChanged = async (n: number): Promise<void> => {
+    const { id } = await own.createUser({ email: `u${n}@example.com`, name: "before" }, headers);
+    const [changed] = await Promise.all([
+      own.patch(`/api/v1/users/${id}`, { name: "after" }, headers),
+      own.delete(`/api/v1/users/${id}`, headers),
+    ]);
+    const { entry } = await newest(own, headers, `&action=user.delete&target=${id}`);
+    assert.equal(entry.before.name, changed.status === 200 ? "after" : "before");
+  };
+  await Promise.all(Array.from({ length: 10 }, (_, n) => deleteChanged(n)));
+});
+
 test("the actor of a download is the one who requested its ticket", async () => {
   const filters = { q: "git", executor: "a*", wildcards: "executor" };
   const { body } = await app.post("/api/v1/audit/export-tickets", filters, admin);

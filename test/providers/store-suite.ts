@@ -54,6 +54,17 @@ export function overrideStoreSuite(engineName: string, open: () => Promise<Overr
     assert.deepEqual([...(await store.all("default"))], [["git", "connected"]]);
   });
 
+  it("a lift is told which override it removes", async ({ store }) => {
+    const seen: string[] = [];
+    await Promise.all([
+      store.set("default", "git", "degraded"),
+      store.set("default", "git", "offline"),
+      store.lift("default", "git", (before) => void seen.push(before)),
+      store.lift("default", "git", (before) => void seen.push(before)),
+    ]);
+    assert.deepEqual(seen, ["offline"]);
+  });
+
   it("__proto__ is an ordinary name", async (engine) => {
     await engine.store.set("default", "__proto__", "degraded");
     const { store } = await engine.reopen();

@@ -67,9 +67,14 @@ export class MemoryUsers implements UserStore {
     return after;
   }
 
-  async remove(organization: string, id: string): Promise<boolean> {
+  async remove(
+    organization: string,
+    id: string,
+    seen?: (before: StoredUser) => void,
+  ): Promise<boolean> {
     const user = this.get(organization, id);
     if (!user) return false;
+    seen?.(user);
     checkAdminRemains(this.activeAdmins(organization), user, undefined);
     this.#users = this.#users.filter((other) => other !== user);
     return true;
@@ -198,8 +203,16 @@ export class MemoryOverrides implements ProviderOverrideStore {
     this.#overrides.set(organization, own.set(provider, status));
   }
 
-  async lift(organization: string, provider: string): Promise<boolean> {
-    return this.#overrides.get(organization)?.delete(provider) ?? false;
+  async lift(
+    organization: string,
+    provider: string,
+    seen?: (before: ProviderStatus) => void,
+  ): Promise<boolean> {
+    const own = this.#overrides.get(organization);
+    const before = own?.get(provider);
+    if (before === undefined) return false;
+    seen?.(before);
+    return own?.delete(provider) ?? false;
   }
 }
 

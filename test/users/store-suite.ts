@@ -90,6 +90,18 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     await users.create("globex", { ...person("globex", "bob-2"), email: bob.email });
   });
 
+  test("a deletion is told which user it removes", async (t) => {
+    const users = await open(t);
+    await users.create("acme", bob);
+    const seen: StoredUser[] = [];
+    await Promise.all([
+      users.change("acme", "bob", (user) => ({ ...user, name: "Robert" })),
+      users.remove("acme", "bob", (before) => void seen.push(before)),
+      users.remove("acme", "bob", (before) => void seen.push(before)),
+    ]);
+    assert.deepEqual(seen, [{ ...bob, name: "Robert" }]);
+  });
+
   test("a change is answered and stored, and found by every look-up", async (t) => {
     const users = await open(t);
     await users.create("acme", bob);

@@ -64,14 +64,16 @@ export class FileProviderOverrides implements ProviderOverrideStore {
       return this.#commit(organization, new Map([...overrides, [provider, status]]));
     });
 
-  lift(organization: string, provider: string): Promise<boolean> {
-    return this.changes.run(async () => {
+  readonly lift: ProviderOverrideStore["lift"] = (organization, provider, seen) =>
+    this.changes.run(async () => {
       const overrides = new Map(this.all(organization));
-      if (!overrides.delete(provider)) return false;
+      const before = overrides.get(provider);
+      if (before === undefined) return false;
+      seen?.(before);
+      overrides.delete(provider);
       await this.#commit(organization, overrides);
       return true;
     });
-  }
 
   async #commit(organization: string, overrides: Overrides): Promise<void> {
     const before = this.all(organization);

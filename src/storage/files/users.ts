@@ -102,10 +102,11 @@ export class FileUsers implements UserStore {
       return after;
     });
 
-  remove(organization: string, id: string): Promise<boolean> {
-    return this.#queue.run(async () => {
+  readonly remove: UserStore["remove"] = (organization, id, seen) =>
+    this.#queue.run(async () => {
       const user = this.get(organization, id);
       if (!user) return false;
+      seen?.(user);
       checkAdminRemains(this.activeAdmins(organization), user, undefined);
       await this.#table.commit(
         organization,
@@ -114,7 +115,6 @@ export class FileUsers implements UserStore {
       this.#byEmail.delete(emailKey(user.email));
       return true;
     });
-  }
 
   /**
    * Adds the first user of an organization that is being created, from within a task of the queue. `commit`

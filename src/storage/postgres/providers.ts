@@ -33,13 +33,15 @@ export function overridesOver(session: Session): ProviderOverrideStore {
         );
       }),
 
-    lift: (organization, provider) =>
+    lift: (organization, provider, seen) =>
       changeOf(session, organization, async (transaction) => {
-        const lifted = await transaction.run(
-          "DELETE FROM provider_overrides WHERE organization_id = $1 AND provider = $2",
+        const [before] = await transaction.query<Row>(
+          "DELETE FROM provider_overrides WHERE organization_id = $1 AND provider = $2 RETURNING status",
           [organization, toText(provider)],
         );
-        return lifted === 1;
+        if (before === undefined) return false;
+        seen?.(before.status);
+        return true;
       }),
   };
 }

@@ -92,10 +92,11 @@ export function usersOver(session: Session): UserStore {
         return after;
       }),
 
-    remove: (organization, id) =>
+    remove: (organization, id, seen) =>
       changeOf(session, organization, async (transaction) => {
         const user = await readUser(transaction, organization, id);
         if (!user) return false;
+        seen?.(user);
         checkAdminRemains(await adminsOf(transaction, organization), user, undefined);
         await transaction.run("DELETE FROM users WHERE organization_id = $1 AND id = $2", [
           organization,

@@ -4,6 +4,7 @@ import { matcherOf } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
 import { Unavailable } from "../../core/errors.ts";
+import { describeError } from "../../core/log.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { DamageRegister } from "../damage.ts";
 import { listOrganizations } from "../directories.ts";
@@ -93,12 +94,17 @@ export class FileActivity implements ActivityStore {
   }
 
   async retain(olderThanMs: number): Promise<void> {
-    const { files, layout } = this.#parts;
+    const { files, layout, log } = this.#parts;
     const olderThan = formatTimestamp(olderThanMs);
-    for (const id of await listOrganizations(files, layout)) {
-      // The only file of a log is the active one, which is never removed.
-      const found = await listActivityFiles({ ...this.#parts, organization: id });
-      if (found.length > 1) await (await this.#log(id)).retain(olderThan);
+    for (const organization of await listOrganizations(files, layout)) {
+      try {
+        // The only file of a log is the active one, which is never removed.
+        const found = await listActivityFiles({ ...this.#parts, organization });
+        if (found.length > 1) await (await this.#log(organization)).retain(olderThan);
+      } catch (error) {
+        const parts = { organization, error: describeError(error) };
+        log.error("activity retention failed", parts); // and goes on with the others
+      }
     }
   }
 

@@ -229,15 +229,20 @@ export class FileAuditStore implements AuditStore {
     const { files, layout } = this.#options;
     const found: string[] = [];
     for (const id of await listOrganizations(files, layout)) {
-      const directory = layout.organization(id).audit;
-      const [first, ...others] = await listSegments(files, directory);
-      if (first === undefined) continue;
-      const parts = { files, directory, timeOf: (line: Buffer) => arrivalOf(line, id) };
-      // A file that cannot be read is reported when its organization's turn comes.
-      const began = others.length > 0 ? 0 : await timeOfFirst(parts, first).catch(() => 0);
-      if (began !== undefined && began < olderThanMs) found.push(id);
+      // What cannot be read is reported when its organization's turn comes.
+      if (await this.#hasOld(id, olderThanMs).catch(() => true)) found.push(id);
     }
     return found;
+  }
+
+  async #hasOld(organization: string, olderThanMs: number): Promise<boolean> {
+    const { files, layout } = this.#options;
+    const directory = layout.organization(organization).audit;
+    const [first, ...others] = await listSegments(files, directory);
+    if (first === undefined || others.length > 0) return first !== undefined;
+    const timeOf = (line: Buffer) => arrivalOf(line, organization);
+    const began = await timeOfFirst({ files, directory, timeOf }, first);
+    return began !== undefined && began < olderThanMs;
   }
 
   #openTrail(organization: string): Promise<AuditTrail> {

@@ -250,6 +250,21 @@ test("entries older than the retention are removed, are reported, and stay remov
   assert.deepEqual(await idsOf(cut), ["e4 e3", 2]);
 });
 
+test("a log that cannot be opened stops no other organization's retention", async () => {
+  const first = open(await newFiles(), APART);
+  for (const organization of ["acme", "default"]) {
+    for (const n of [1, 2, 3]) await first.store.append(organization, entryOf(n));
+  }
+  await first.store.close();
+  const { files, store, lines } = open(first.files.restarted(), APART);
+  files.before = (operation, path) => {
+    if (operation === "open" && path.includes("/acme/activity")) throw systemError("EIO");
+  };
+  await store.retain(timeOf(9));
+  assert.match(lines.join(""), /"activity retention failed","organization":"acme","error":".*EIO/);
+  assert.deepEqual(await idsOf(store), ["e3 e2", 2]);
+});
+
 test("by default the newest 10,000 entries stay at any age", async () => {
   const first = open(await newFiles(), APART);
   await appendAll(first.store, [1, 2]);

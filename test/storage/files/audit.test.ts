@@ -262,3 +262,28 @@ test("a closed store refuses", async () => {
   await assert.rejects(append(store, [auditEventOf()]));
   await assert.rejects(append(store, [auditEventOf()], "other"));
 });
+
+test("a directory that cannot be read stops no other organization's retention", async () => {
+  const disk = new ForgetfulFiles();
+  const first = createStore({ files: disk });
+  for (const organization of [ORGANIZATION, "zoo"]) {
+    await append(first, [auditEventOf({ organization_id: organization })], organization);
+  }
+  await first.close();
+  const lines: string[] = [];
+  const now = (): number => NOON;
+  const log = createLog("error", now, (line) => void lines.push(line));
+  const files = disk.restarted();
+  const store = createStore({ files, log, now });
+  files.before = (operation, path) => {
+    const isTheirs = operation === "readDirectory" && path.includes(`/${ORGANIZATION}/`);
+    if (isTheirs) throw systemError("EIO");
+  };
+  const removed = await store.retain(undefined, NOON + 1);
+  assert.deepEqual(
+    removed.map(({ organization, events }) => [organization, events]),
+    [["zoo", 1]],
+  );
+  assert.match(lines.join(""), /"audit retention failed","organization":"acme","error":".*EIO/);
+  await store.close();
+});

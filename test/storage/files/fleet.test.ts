@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { test } from "node:test";
+import { createLog } from "../../../src/core/log.ts";
 import { all, fleetStoreSuite, report, type FleetEngine } from "../../fleet/store-suite.ts";
 import { systemError, type ForgetfulFiles } from "../../support/forgetful-files.ts";
 import { directory, fleetLog, fleetSnapshot, newFiles, open, silent, T0 } from "./fleet-engine.ts";
@@ -45,6 +46,24 @@ test("a report right after a removal keeps all its fields", async () => {
   assert.equal(await removal, true);
   const { store } = await engine.reopen();
   assert.deepEqual(await all(store, "default"), [{ name: "a", os: "linux", last_seen: T0 }]);
+});
+
+test("a log that cannot be written stops no other organization's forgetting", async () => {
+  const files = await newFiles();
+  const lines: string[] = [];
+  const log = createLog(
+    "error",
+    () => T0,
+    (line) => void lines.push(line),
+  );
+  const store = await open(files, undefined, log);
+  for (const organization of ["acme", "default"]) await report(store, organization, { name: "a" });
+  files.before = (_, path) => {
+    if (path.includes("/acme/")) throw systemError("EIO");
+  };
+  const forgotten = [{ organization: "default", runtimes: 1 }];
+  assert.deepEqual(await store.forgetSilent(T0 + 1), forgotten);
+  assert.match(lines.join(""), /"fleet retention failed","organization":"acme","error":".*EIO/);
 });
 
 test("a new runtime survives a power cut right after its answer", async () => {

@@ -2,9 +2,11 @@ import { entryLine } from "../../activity/entry-line.ts";
 import { matcherOf, type ActivityFilter } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
+import type { Log } from "../../core/log.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { Yielder } from "../../core/scheduling/yielder.ts";
 import { numberFrom, type Database, type Statements } from "./database.ts";
+import { forEachOrganization } from "./each-organization.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { withLease } from "./leases.ts";
 import type { Removing } from "./proof/removing.ts";
@@ -144,6 +146,7 @@ export function activityOver(
   database: Database,
   session: Session,
   writer: ActivityWriter,
+  log: Log,
 ): ActivityStore {
   return {
     append: (organization, entry) =>
@@ -153,11 +156,13 @@ export function activityOver(
 
     async retain(olderThanMs) {
       await withLease(database, "activity retention", {}, async () => {
-        const organizations = await database.query<{ id: string }>("SELECT id FROM organizations");
-        for (const { id } of organizations) {
-          await writer.removeOlder(id, formatTimestamp(olderThanMs));
-          await writer.trim(id);
-        }
+        const rows = await database.query<{ id: string }>("SELECT id FROM organizations");
+        const organizations = rows.map(({ id }) => id);
+        const parts = { database, log, failure: "activity retention failed" };
+        await forEachOrganization(parts, organizations, async (organization) => {
+          await writer.removeOlder(organization, formatTimestamp(olderThanMs));
+          await writer.trim(organization);
+        });
       });
     },
 

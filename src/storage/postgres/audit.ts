@@ -161,7 +161,7 @@ export class PostgresAudit implements AuditStore {
   }
 
   readonly retain: AuditStore["retain"] = async (organization, olderThanMs) => {
-    const removals = await retain(this.#database, organization, olderThanMs);
+    const removals = await retain(this.#database, organization, olderThanMs, this.#options.log);
     this.#sizes.clear();
     return removals;
   };

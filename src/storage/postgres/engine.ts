@@ -95,8 +95,8 @@ async function openStores(
     overrides: overridesOver(session),
     policies: policiesOver(session, known),
     rollouts: rolloutsOver(session, knownRollouts),
-    fleet: fleetOver(database, session, reports),
-    activity: activityOver(database, session, entries),
+    fleet: fleetOver(database, session, reports, log),
+    activity: activityOver(database, session, entries, log),
     audit,
   });
   const stores = storesOver(plainSession(database));

@@ -1,14 +1,15 @@
 import { BUCKETS } from "../../core/assigned-version.ts";
 import type { Expected, Selector } from "../../core/assignment.ts";
 import { labelOf, sortedLabels, type Labels } from "../../core/labels.ts";
+import type { Log } from "../../core/log.ts";
 import { Turns, type Asker } from "../../core/scheduling/turns.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
 import type { FleetCounts, FleetQuery, FleetStore } from "../../fleet/store.ts";
-import type { ForgottenRuntimes, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
+import type { PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
 import type { Database } from "./database.ts";
 import { lockFleet, type FleetReports } from "./fleet-reports.ts";
-import { withLease } from "./leases.ts";
+import { forgetSilent } from "./fleet-retention.ts";
 import { ListRoom, type Slice } from "./listed-runtimes.ts";
 import { byOrganization } from "./searches.ts";
 import type { Session } from "./session.ts";
@@ -37,10 +38,13 @@ const SLICE = 500;
  */
 const SLICES = { atOnce: 4, atOnceOfOne: 2, atOnceOfGroups: [2], waiting: Infinity } as const;
 
-const FORGOTTEN_AT_ONCE = 5_000;
-
 /** Keeps the fleet in the table `runtimes`. */
-export function fleetOver(database: Database, session: Session, reports: FleetReports): FleetStore {
+export function fleetOver(
+  database: Database,
+  session: Session,
+  reports: FleetReports,
+  log: Log,
+): FleetStore {
   const slices = new Turns(SLICES);
   const room = new ListRoom();
   const labels = new CoalescedReads(async (keys) => {
@@ -167,19 +171,7 @@ export function fleetOver(database: Database, session: Session, reports: FleetRe
 
     async forgetSilent(before) {
       await reports.idle();
-      const forgotten = await withLease(database, "fleet retention", {}, async () => {
-        const silent = await database.query<{ organization: string }>(
-          "SELECT DISTINCT organization_id AS organization FROM runtimes WHERE last_seen < $1",
-          [before],
-        );
-        const all: ForgottenRuntimes[] = [];
-        for (const { organization } of silent) {
-          const runtimes = await forgetSilentOf(database, organization, before);
-          all.push({ organization, runtimes });
-        }
-        return all;
-      });
-      return forgotten ?? [];
+      return forgetSilent(database, log, before);
     },
   };
 }
@@ -194,25 +186,6 @@ export async function fleetTotals(
     [now - ONLINE_MS],
   );
   return counts ?? { online: 0, total: 0 };
-}
-
-async function forgetSilentOf(
-  database: Database,
-  organization: string,
-  before: number,
-): Promise<number> {
-  for (let total = 0; ;) {
-    const removed = await database.transaction(async (transaction) => {
-      await lockFleet(transaction, organization);
-      return transaction.run(
-        `DELETE FROM runtimes WHERE organization_id = $1 AND name IN
-           (SELECT name FROM runtimes WHERE organization_id = $1 AND last_seen < $2 LIMIT $3)`,
-        [organization, before, FORGOTTEN_AT_ONCE],
-      );
-    });
-    total += removed;
-    if (removed < FORGOTTEN_AT_ONCE) return total;
-  }
 }
 
 /** Selects the slices of a list; `part` limits it. */

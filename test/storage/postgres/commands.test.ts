@@ -9,6 +9,7 @@ import { run } from "../../support/command-line.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { startThree } from "../../support/servers.ts";
 import { ADMIN } from "../../support/start.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const skip = withoutPostgres;
 
@@ -45,7 +46,7 @@ test("the newest entries of the activity log are kept, within its bytes", { skip
   const database = await openDatabase(await createDatabase(), 2);
   t.after(() => database.close());
   const writer = new ActivityWriter(database, 2_000);
-  const activity = activityOver(database, plainSession(database), writer);
+  const activity = activityOver(database, plainSession(database), writer, silent);
   for (let n = 1; n <= 20; n++) {
     await activity.append("default", entryOf(n));
     await writer.close();
@@ -61,7 +62,10 @@ test("a server looks at the size of the activity log with its first entry", { sk
   t.after(() => database.close());
   const append = async (maxBytes: number, n: number): Promise<void> => {
     const writer = new ActivityWriter(database, maxBytes);
-    await activityOver(database, plainSession(database), writer).append("default", entryOf(n));
+    await activityOver(database, plainSession(database), writer, silent).append(
+      "default",
+      entryOf(n),
+    );
     await writer.close();
   };
   for (let n = 1; n <= 200; n++) await append(Infinity, n);

@@ -6,6 +6,7 @@ import type { Database } from "../../../src/storage/postgres/database.ts";
 import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
 import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
 import { plainSession } from "../../../src/storage/postgres/session.ts";
+import { silent } from "../../support/silent-log.ts";
 
 test("lists of one organization are read on two connections, beside those of others", async () => {
   const reading: { organization: string; end: () => void }[] = [];
@@ -25,7 +26,7 @@ test("lists of one organization are read on two connections, beside those of oth
       reading.push(read);
     });
   const database = { query } as unknown as Database;
-  const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
+  const fleet = fleetOver(database, plainSession(database), new FleetReports(database), silent);
   const list = async (organization: string, network: string): Promise<void> => {
     const searcher = { party: ["public", organization, network] };
     const slices = await fleet.list(organization, { now: 0, active: "" }, searcher);
@@ -62,7 +63,7 @@ test("a long page is read in slices, and a short one at once", async () => {
     return Promise.resolve([row]);
   };
   const database = { query, search } as unknown as Database;
-  const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
+  const fleet = fleetOver(database, plainSession(database), new FleetReports(database), silent);
   const pageOf = (limit: number) => fleet.page("acme", { now: 0, active: "" }, limit, 7);
   assert.equal((await pageOf(500)).runtimes.length, 1);
   assert.deepEqual(asked.splice(0), [["search", 500, 7]]);

@@ -12,6 +12,7 @@ import {
   withoutPostgres,
 } from "../../support/postgres.ts";
 import { start } from "../../support/start.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const V1 = "/api/v1";
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -76,7 +77,7 @@ async function answersWith(
   const verified = await run(["verify", "--database", url, "--key", key]);
   answers.push(["verify", verified.code, verified.out]);
   const database = await openDatabase(url, 2);
-  await retain(database, undefined, app.now - 2 * DAY_MS);
+  await retain(database, undefined, app.now - 2 * DAY_MS, silent);
   await sweep(database, 0);
   const partitions = "SELECT to_char(day, 'YYYYMMDD') AS day FROM audit_partitions ORDER BY 1";
   answers.push(["partitions", await database.query(partitions)]);

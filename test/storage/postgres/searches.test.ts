@@ -6,6 +6,7 @@ import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
 import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
 import { plainSession } from "../../../src/storage/postgres/session.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+import { silent } from "../../support/silent-log.ts";
 
 const skip = withoutPostgres;
 
@@ -64,7 +65,7 @@ test(
   async (t) => {
     const database = await openDatabase(await createDatabase(), 1);
     t.after(() => database.close());
-    const fleet = fleetOver(database, plainSession(database), new FleetReports(database));
+    const fleet = fleetOver(database, plainSession(database), new FleetReports(database), silent);
     const held = await database.begin(); // the only one
     const query = { now: 0, active: "", q: "a" };
     try {

@@ -111,10 +111,10 @@ if (withoutPostgres) {
   });
   activityStoreSuite("postgres", async (): Promise<ActivityEngine> => {
     const { database, session } = await open();
-    return reopening(() => activityOver(database, session, new ActivityWriter(database)));
+    return reopening(() => activityOver(database, session, new ActivityWriter(database), log));
   });
   fleetStoreSuite("postgres", async (): Promise<FleetEngine> => {
     const { database, session } = await open();
-    return reopening(() => fleetOver(database, session, new FleetReports(database)));
+    return reopening(() => fleetOver(database, session, new FleetReports(database), log));
   });
 }

@@ -5,7 +5,9 @@
  */
 import type { AuditAllowance, AuditRemoval } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
+import type { Log } from "../../../core/log.ts";
 import type { Database, Statements } from "../database.ts";
+import { forEachOrganization } from "../each-organization.ts";
 import { codeOf, LOCK_TIMEOUT } from "../faults.ts";
 import { withLease } from "../leases.ts";
 import type { Removing } from "../proof/removing.ts";
@@ -37,22 +39,33 @@ export async function retain(
   database: Database,
   organization: string | undefined,
   olderThanMs: number,
+  log: Log,
 ): Promise<readonly AuditRemoval[]> {
   const first = dayOf(olderThanMs);
-  const ids = await database.query<{ id: string }>(
-    `SELECT DISTINCT organization_id AS id FROM audit_days
-      WHERE day < $1::date AND removed_at IS NULL AND ($2::text IS NULL OR organization_id = $2) ORDER BY id`,
-    [first, organization ?? null],
-  );
   const removals: AuditRemoval[] = [];
-  for (const { id } of ids) {
+  const removeOld = async (id: string): Promise<void> => {
     const removal = await database.transaction(async (transaction) => {
       await lock(transaction, id);
       return removeBefore(transaction, id, first);
     });
     if (removal !== undefined) removals.push(removal);
+  };
+  if (organization !== undefined) await removeOld(organization);
+  else {
+    const parts = { database, log, failure: "audit retention failed" };
+    await forEachOrganization(parts, await withOld(database, first), removeOld);
   }
   return removals;
+}
+
+/** The organizations with events of earlier days. */
+async function withOld(database: Database, first: string): Promise<readonly string[]> {
+  const rows = await database.query<{ id: string }>(
+    `SELECT DISTINCT organization_id AS id FROM audit_days
+      WHERE day < $1::date AND removed_at IS NULL ORDER BY id`,
+    [first],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Removes the oldest days, but never the newest one; see `AuditStore.trim`. */

@@ -10,6 +10,7 @@ import { retain, sweep } from "../../../../src/storage/postgres/audit/retention.
 import type { Database } from "../../../../src/storage/postgres/database.ts";
 import { openPostgresEngine } from "../../../../src/storage/postgres/engine.ts";
 import { append, auditEventOf, NOON, ORGANIZATION } from "../../../audit/store-suite.ts";
+import { silent } from "../../../support/silent-log.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../../support/postgres.ts";
 import { start } from "../../../support/start.ts";
 import { auditServer } from "../open-audit.ts";
@@ -101,7 +102,7 @@ test("an export keeps removed events for a day", { skip }, async (t) => {
   const store = await auditServer(t, url);
   await append(store, [auditEventOf()]);
   const { rows } = await store.export(ORGANIZATION, {});
-  await retain(database, ORGANIZATION, NOON + DAY_MS);
+  await retain(database, ORGANIZATION, NOON + DAY_MS, silent);
   for (const [hours, left] of [
     [23, 1],
     [25, 0],

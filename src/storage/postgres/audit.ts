@@ -7,6 +7,7 @@ import {
 import { readListPosition, readMarkedPosition } from "../../audit/positions.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
+import { setNewest } from "../../core/set-newest.ts";
 import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
 import type { AuditFigures } from "../../engine.ts";
 import { CoalescedReads } from "./coalesced.ts";
@@ -183,8 +184,7 @@ export class PostgresAudit implements AuditStore {
   }
 
   #noteSize(organization: string, bytes: number): void {
-    if (this.#sizes.size >= MOST_SIZES) this.#sizes.clear();
-    this.#sizes.set(organization, { bytes, at: systemStopwatch() });
+    setNewest(this.#sizes, organization, { bytes, at: systemStopwatch() }, MOST_SIZES);
   }
 
   /** Counts uncounted events, deletes events that retention has removed, and indexes past days. */

@@ -1,4 +1,5 @@
 import type { OpenRollout } from "../../core/assignment.ts";
+import { setNewest } from "../../core/set-newest.ts";
 import { validate } from "../../core/validate.ts";
 import { rollout as rolloutSchema, type Rollout } from "../../rollouts/schema.ts";
 import { expectedOf, isOpen, openRolloutOf } from "../../rollouts/state.ts";
@@ -44,8 +45,7 @@ export class KnownRollouts {
     if (known?.document === document) return known;
     const rollout = rolloutIn(organization, row);
     const opened = { document, base: rollout.base_version, rollout: openRolloutOf(rollout) };
-    if (this.#opened.size >= KEPT_OPEN) this.#opened.clear();
-    this.#opened.set(organization, opened);
+    setNewest(this.#opened, organization, opened, KEPT_OPEN);
     return opened;
   }
 }

@@ -2,6 +2,7 @@
  * Counts events by hour and by value, some thousand at a time, shortly after they are stored: counting them in
  * the same transaction would make ingest several times slower. Queries add the events that are not counted yet.
  */
+import { setNewest } from "../../../core/set-newest.ts";
 import { numberFrom, type Database } from "../database.ts";
 
 /** The number of new events after which they are counted, and the most that are counted at once. */
@@ -26,8 +27,7 @@ export class Counting {
   /** Call when events of an organization were stored; `last` is the newest row. */
   grown(organization: string, last: number): void {
     if (last - (this.#countedAt.get(organization) ?? 0) < this.#after || this.#isClosed) return;
-    if (this.#countedAt.size >= MOST_KNOWN) this.#countedAt.clear();
-    this.#countedAt.set(organization, last);
+    setNewest(this.#countedAt, organization, last, MOST_KNOWN);
     this.#counting = this.#counting.then(() => this.#count(organization));
   }
 

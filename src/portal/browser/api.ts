@@ -34,11 +34,15 @@ export function read<T>(path: string, options?: CallOptions): Promise<T> {
 
 let providerNames: Promise<readonly string[]> | undefined;
 
-/** Reads pages' data until a signal fires. Provider names are read once: they only suggest. */
+/** Reads pages' data until a signal fires. Provider names are read once, and again only after a failure: they only suggest. */
 export function pageSource(signal?: AbortSignal): PageSource {
   const source = apiSource((path, query = {}) => read(path, { query, signal }));
   const readNames = apiSource((path) => read(path)).providers;
-  return { ...source, providers: () => (providerNames ??= readNames().catch(() => [])) };
+  const failed = (): readonly string[] => {
+    providerNames = undefined;
+    return [];
+  };
+  return { ...source, providers: () => (providerNames ??= readNames().catch(failed)) };
 }
 
 /** Whether an error means that the page is about to be left for the sign-in page. */

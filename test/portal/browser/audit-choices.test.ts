@@ -134,3 +134,15 @@ browserTest("each of the further filters has a label that is seen", async (t) =>
   await page.locator("#more-filters").getByLabel("Would be").selectOption("Denied");
   await page.waitForURL("**observed=DENIED**");
 });
+
+browserTest("providers that could not be read are suggested after the next reading", async (t) => {
+  const { page, faults } = await visit(t, `${app.url}/portal/audit`);
+  const suggested = page.locator("#audit-providers option[value=git]");
+  await page.route("**/provider-names", (route) => route.abort());
+  await page.getByRole("searchbox").fill("git");
+  await suggested.waitFor({ state: "detached" });
+  await page.unroute("**/provider-names");
+  await page.getByRole("searchbox").fill("kubectl");
+  await suggested.waitFor({ state: "attached" });
+  faults.splice(0); // browsers report failed requests
+});

@@ -15,6 +15,8 @@ await app.post("/api/v1/audit", {
   ],
 });
 
+const WIDE = { width: 1400, height: 860 };
+
 browserTest("columns are chosen by the keyboard, and kept", async (t) => {
   const visited = await visit(t, `${app.url}/portal/audit`);
   const { page } = visited;
@@ -144,5 +146,42 @@ browserTest("providers that could not be read are suggested after the next readi
   await page.unroute("**/provider-names");
   await page.getByRole("searchbox").fill("kubectl");
   await suggested.waitFor({ state: "attached" });
+  faults.splice(0); // browsers report failed requests
+});
+
+browserTest("rules that could not be read name denials after the next reading", async (t) => {
+  const own = await start(t);
+  const yaml = `schema: signalbox/policy/v1
+rules:
+  - id: no-push
+    effect: deny
+    reason: Pipelines push
+    match: { commands: [{ prefix: git push }] }
+`;
+  await own.post("/api/v1/policies", { version: "v1", yaml });
+  const denied = { policy_decision: "DENIED", policy: "v1" };
+  await own.post("/api/v1/audit", {
+    events: [
+      { ...denied, command: "git push", reason: "Pipelines push" },
+      { ...denied, command: "git push -f", reason: "rule no-push: Pipelines push" },
+    ],
+  });
+  const { page, faults } = await visit(t, `${own.url}/portal/catalog`, { viewport: WIDE });
+  const counted = page.locator("#audit-facets").getByRole("region", { name: "Rule", exact: true });
+  const abort = (pattern: RegExp) => page.route(pattern, (route) => route.abort());
+  const failing = (part: string) =>
+    page.waitForEvent("requestfailed", (request) => request.url().includes(part));
+  await abort(/\/policies\?/);
+  await page.goto(`${own.url}/portal/audit`);
+  await counted.getByRole("link", { name: "no-push 1" }).waitFor();
+  await page.unroute(/\/policies\?/);
+  await abort(/\/rules/);
+  const rules = failing("/rules");
+  await page.getByRole("searchbox").fill("git");
+  await rules;
+  await counted.getByRole("link", { name: "no-push 1" }).waitFor();
+  await page.unroute(/\/rules/);
+  await page.getByRole("searchbox").fill("git push");
+  await counted.getByRole("link", { name: "no-push 2" }).waitFor();
   faults.splice(0); // browsers report failed requests
 });

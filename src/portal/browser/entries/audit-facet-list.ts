@@ -66,18 +66,24 @@ export async function showList(
 let names: Promise<ReadonlySet<string>> | undefined;
 const rules = new Map<string, Promise<readonly NamedRule[]>>();
 
-/** The rules of the versions that decided most of the counted events. Each version is read once. */
+/** The rules of the versions that decided most of the counted events. Each version is read once, unless that fails. */
 async function rulesIn(
   found: FacetsAnswer,
   source: Pick<PageSource, "versions" | "rules">,
 ): Promise<readonly (readonly NamedRule[])[]> {
-  names ??= namesOf(source).catch(() => new Set());
+  names ??= namesOf(source).catch(() => {
+    names = undefined;
+    return new Set();
+  });
   const known = await names;
   const versions = listedVersions(found).filter((version) => known.has(version));
   return Promise.all(
     versions.map((version) => {
-      // Without its rules, those reasons are counted that contain an id.
-      const read = rules.get(version) ?? rulesOf(version, source).catch(() => []);
+      const failed = (): readonly NamedRule[] => {
+        rules.delete(version);
+        return []; // those reasons are counted that contain an id
+      };
+      const read = rules.get(version) ?? rulesOf(version, source).catch(failed);
       rules.set(version, read);
       return read;
     }),

@@ -6,19 +6,13 @@
  */
 import { SECOND_MS } from "../core/clock.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
-import type { TurnLimits } from "../core/scheduling/turns.ts";
+import { COSTLY_WORK, type TurnLimits } from "../core/scheduling/turns.ts";
 
 /** A read of more bytes is long. */
 export const LONG_READ_BYTES = 64 << 10;
 
-/** The long reads that are not taken: in all, of one address, under one prefix, and of one organization under it. */
-export const LONG_READS: TurnLimits = {
-  atOnce: 4,
-  atOnceOfOne: 1,
-  atOnceOfGroups: [3, 2],
-  waiting: Infinity,
-  areShort: true,
-};
+/** The limits of the long reads that are not taken. */
+export const LONG_READS: TurnLimits = { ...COSTLY_WORK, waiting: Infinity, areShort: true };
 
 /** Ends a turn by itself after a second; the result ends it at once. */
 export function withinASecond(end: () => void): () => void {

@@ -11,7 +11,7 @@ import { isLayered, withoutLayer } from "./layers.ts";
 import { type LiteralFamily, literalFamilies, Literals } from "./literals.ts";
 import { type Letters, lettersOf, NameEndings } from "./names.ts";
 import { COMMAND_PROGRAMS } from "./command-rules.ts";
-import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
+import { PROGRAM_RULES } from "./programs.ts";
 import { Quotes } from "./quotes.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import { AtSigns, type Match, Scan } from "./scan.ts";
@@ -52,14 +52,11 @@ export class Redactor {
   /** The steps of all calls of `mayApply`: keywords that were compared, and patterns that were tried. */
   steps = 0;
 
-  constructor(
-    rules: readonly RedactionRule[],
-    programs: readonly ProgramRule[] = [...PROGRAM_RULES, ...COMMAND_PROGRAMS],
-  ) {
+  constructor(rules: readonly RedactionRule[]) {
     this.#literals = literalFamilies(rules);
     this.#names = lettersOf(rules.find(({ isEnding }) => isEnding)?.keywords ?? []);
     const ofRules = rules.flatMap((rule) => rule.keywords.map((keyword) => ({ keyword, rule })));
-    const ofPrograms = programs.flatMap((program) => {
+    const ofPrograms = [...PROGRAM_RULES, ...COMMAND_PROGRAMS].flatMap((program) => {
       const hint = optionHint(program);
       return program.programs.map((name) => ({ keyword: name.padEnd(3), program, hint }));
     });

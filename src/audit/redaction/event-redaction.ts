@@ -2,7 +2,7 @@ import type { Awaitable } from "../../core/caller.ts";
 import { SECOND_MS, type Clock } from "../../core/clock.ts";
 import { setNewest } from "../../core/set-newest.ts";
 import { ownRules, type OwnSetting } from "./own-rules.ts";
-import { Redactor } from "./redact.ts";
+import { commonRedactor, Redactor } from "./redact.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import type { Redaction } from "./spans.ts";
 
@@ -35,7 +35,6 @@ export class EventRedaction {
   readonly #isOn: boolean;
   readonly #settingsOf: (organization: string) => Awaitable<readonly OwnSetting[]>;
   readonly #now: Clock;
-  readonly #common = new Redactor(REDACTION_RULES);
   readonly #withRules = new Map<string, Known>();
   readonly #without = new Map<string, Known>();
   /** How many secrets each rule has replaced. */
@@ -84,7 +83,7 @@ export class EventRedaction {
   #keep(organization: string, known: Known): void {
     if (this.#knownOf(organization) !== known) return;
     this.forget(organization);
-    const isCommon = known.redactor === this.#common;
+    const isCommon = known.redactor === commonRedactor;
     const [map, most] = isCommon
       ? [this.#without, MOST_WITHOUT]
       : [this.#withRules, MOST_WITH_RULES];
@@ -98,7 +97,7 @@ export class EventRedaction {
       const own = JSON.stringify(rules.map(({ keywords, literal }) => [keywords, literal]));
       if (!known.redactor || own !== known.own) {
         known.redactor =
-          rules.length === 0 ? this.#common : new Redactor([...rules, ...REDACTION_RULES]);
+          rules.length === 0 ? commonRedactor : new Redactor([...rules, ...REDACTION_RULES]);
         known.own = own;
         this.#keep(organization, known);
       }

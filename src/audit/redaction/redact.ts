@@ -219,13 +219,8 @@ function mayFind(rule: RedactionRule, text: string, place: number): boolean {
   return QUOTES.test(text) || secretAt(rule, text, place) !== undefined;
 }
 
-/** The rules that apply to every organization. */
-const common = new Redactor(REDACTION_RULES);
-
-/** Replaces the secrets in a text, by the rules that apply to every organization. */
-export function redactText(text: string): Redacted {
-  return common.redact(text);
-}
+/** Redacts by the rules that apply to every organization. */
+export const commonRedactor = new Redactor(REDACTION_RULES);
 
 /**
  * Replaces the secrets in the texts of an event, by the rules that apply to every organization.
@@ -239,8 +234,8 @@ export function redactEvent<Event extends Texts>(
   let result = event;
   for (const field of REDACTED_FIELDS) {
     const value = event[field];
-    if (typeof value !== "string" || !common.mayApply(value)) continue;
-    const found = finishInTime(common.redactInParts(value), isLate);
+    if (typeof value !== "string" || !commonRedactor.mayApply(value)) continue;
+    const found = finishInTime(commonRedactor.redactInParts(value), isLate);
     if (found === undefined) return undefined;
     if (found.redactions.length > 0) result = { ...result, [field]: found.text };
   }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { redactText } from "../../../src/audit/redaction/redact.ts";
 import { LOOK_ALIKES, SECRETS } from "./corpus.ts";
+import { redactText } from "./redact-text.ts";
 
 const WORDS = [...SECRETS.map(([text]) => text), ...LOOK_ALIKES].flatMap((text) => text.split(" "));
 

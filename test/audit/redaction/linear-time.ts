@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { redactText } from "../../../src/audit/redaction/redact.ts";
+import { redactText } from "./redact-text.ts";
 
 /** Tests that long texts of repeated pieces are redacted in a time that grows with their length. */
 export function testLinearTime(pieces: readonly string[]): void {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PROGRAM_RULES } from "../../../src/audit/redaction/programs.ts";
-import { redactText } from "../../../src/audit/redaction/redact.ts";
 import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
 import { HARMLESS } from "../../policies/shell/command-lines.ts";
 import { LOOK_ALIKES, SECRETS } from "./corpus.ts";
+import { redactText } from "./redact-text.ts";
 
 const single = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const mixed = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;

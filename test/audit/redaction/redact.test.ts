@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ownRules } from "../../../src/audit/redaction/own-rules.ts";
-import { redactEvent, Redactor, redactText } from "../../../src/audit/redaction/redact.ts";
+import { commonRedactor, redactEvent, Redactor } from "../../../src/audit/redaction/redact.ts";
 import { PROGRAM_RULES } from "../../../src/audit/redaction/programs.ts";
 import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
 import { HARMLESS } from "../../policies/shell/command-lines.ts";
 import { partsOf } from "../../support/parts-of.ts";
 import { testLinearTime } from "./linear-time.ts";
+import { redactText } from "./redact-text.ts";
 
 for (const { id, keywords } of REDACTION_RULES) {
   test(`${id}: its keywords are in lower case and not too short`, () => {
@@ -169,7 +170,7 @@ for (const [what, text, least] of [
   ["in escaped quotes", `KEY=\\"${"ab".repeat(1 << 19)}`, 1 << 4],
 ] as const) {
   test(`a value ${what} is read in short parts of the work`, () => {
-    const parts = 1 + partsOf(new Redactor(REDACTION_RULES).redactInParts(text));
+    const parts = 1 + partsOf(commonRedactor.redactInParts(text));
     // At most 1,024 pieces, or 64 KiB of a pattern, are read in one part.
     assert.ok(parts > least, String(parts));
   });
@@ -240,9 +241,8 @@ for (const text of [
 }
 
 test("a dash inside of a word does not begin an option", () => {
-  const redactor = new Redactor(REDACTION_RULES);
   for (const text of ["docker ps registry.example.com/team-33/web", "unzip team-1/a-b.zip"]) {
-    assert.equal(redactor.mayApply(text), false, text);
+    assert.equal(commonRedactor.mayApply(text), false, text);
   }
   for (const text of ["unzip -qP hunter2 a.zip", "unzip a.zip -qP hunter2"]) {
     assert.match(redactText(text).text, /redacted/, text);
@@ -272,7 +272,6 @@ for (const text of [
 }
 
 test("texts that only look like secrets are not redacted in parts", () => {
-  const redactor = new Redactor(REDACTION_RULES);
   for (const text of [
     "az vm start --name web --subscription team-23-prod-eu",
     'mongosh --eval "rs.status()"',
@@ -282,7 +281,7 @@ test("texts that only look like secrets are not redacted in parts", () => {
     "openssl req -x509 -key key.pem -days 200 -out cert.pem",
     "redis-cli --scan --pattern 'session:*'",
   ]) {
-    assert.equal(redactor.mayApply(text), false, text);
+    assert.equal(commonRedactor.mayApply(text), false, text);
   }
 });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testLinearTime } from "./linear-time.ts";
-import { redactText } from "../../../src/audit/redaction/redact.ts";
+import { redactText } from "./redact-text.ts";
 
 /** Commands, and what is stored of them. */
 const SUBSTITUTIONS = [

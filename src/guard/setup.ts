@@ -49,11 +49,12 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
     const found = positionals.length === 0 ? "none" : `"${positionals.join(" ")}"`;
     throw new Error(`setup: expected one agent of ${known}, found ${found}`);
   }
-  const guardSettings = readSettings(machine.env, true);
+  const { env } = machine;
+  const guardSettings = readSettings(env, true);
   const { failsClosed, faults } = guardSettings;
   if (faults.length > 0 && !values.remove) throw new Error(faults.join("; "));
   const { managed } = values;
-  const pins = managed === undefined ? undefined : managedPins(machine.env, guardSettings);
+  const pins = managed === undefined ? directoryPin(env) : managedPins(env, guardSettings);
   const command = values.remove ? undefined : commandLine(machine, agent, pins);
   const hooked = (old: JsonObject) => withHooks(old, agent, settings, command, failsClosed);
   if (values.print) {
@@ -111,11 +112,7 @@ export function readJson(path: string): JsonObject {
  *
  * @param pins the variables that it sets
  */
-export function commandLine(
-  { program, env }: Machine,
-  agent: string,
-  pins: Environment = directoryPin(env),
-): string {
+export function commandLine({ program }: Machine, agent: string, pins: Environment): string {
   const start = [process.execPath, ...process.execArgv, program];
   const words = [...start.map(inDoubleQuotes), ...pinWords(pins, inDoubleQuotes)];
   return `${words.join(" ")} hook ${agent}`;

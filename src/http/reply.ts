@@ -133,7 +133,7 @@ function sendPieces(
  */
 export function jsonPieces(
   pieces: () => AsyncIterable<string>,
-  headers: HeaderList = NO_HEADERS,
+  headers: HeaderList,
   close = (): void => {},
 ): Reply {
   const send: StreamReply["start"] = (output, signal) => sendPieces(pieces(), output, signal);
@@ -142,7 +142,7 @@ export function jsonPieces(
 
 /** Answers `{ "<name>": [row, …] }`. A long list is written in slices of work, while it is sent. */
 export function jsonList<T>(name: string, rows: readonly T[], shown: (row: T) => object): Reply {
-  if (rows.length > ROWS_AT_ONCE) return jsonPieces(() => partsOf(name, rows, shown));
+  if (rows.length > ROWS_AT_ONCE) return jsonPieces(() => partsOf(name, rows, shown), NO_HEADERS);
   return json(200, JSON.stringify({ [name]: rows.map(shown) }));
 }
 

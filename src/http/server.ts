@@ -196,7 +196,7 @@ function rawResponse(
   reason: string,
   body: string,
   requestId: string,
-  own: readonly string[] = [],
+  own: readonly string[],
 ): string {
   const headers = [...errorHeaders(body, requestId), ...own];
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");

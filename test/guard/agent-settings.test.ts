@@ -60,7 +60,7 @@ test("the command line of a hook starts the program, whatever is in its path", a
   const program = join(folder, "a \"$HOME`id`\\$(id)'b.cjs");
   await writeFile(program, "console.log(process.argv.slice(2).join())");
   const machine = { env: {}, now: () => 0, version: "1", program, out() {}, error() {} };
-  const line = commandLine(machine, "claude-code");
+  const line = commandLine(machine, "claude-code", {});
   assert.equal(execFileSync(line, { shell: true, encoding: "utf8" }), "hook,claude-code\n");
   assert.equal(
     hookCommand({ hooks: { x: [{ hooks: [{ command: line }] }] } }, "claude-code"),

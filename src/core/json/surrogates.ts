@@ -29,8 +29,8 @@ export function* hasUnicodeEscape(bytes: Buffer): Work<boolean> {
 function scanSurrogates(
   bytes: Uint8Array,
   found: (at: number) => void,
-  from = 0,
-  to = bytes.length,
+  from: number,
+  to: number,
 ): number {
   let at = from;
   for (; at < to; at++) {

@@ -170,7 +170,7 @@ export class FairShare<T> {
   }
 
   /** Whether `makeRoom` would find room; changes nothing. */
-  hasRoom({ share }: Holding<T>, wanted: number, limit: number, group: Party = []): boolean {
+  hasRoom({ share }: Holding<T>, wanted: number, limit: number, group: Party): boolean {
     if (this.used(group) + wanted <= limit) return true;
     return this.biggest(share, wanted, group) !== share;
   }

@@ -50,7 +50,7 @@ ${WAIT_CODES_HELP}`,
     const options = { ...own, ...GUARD_OPTIONS, ...WAIT, ...OUTPUT };
     const { values, positionals } = readArguments(args, options, ["FILE"]);
     const [file = ""] = positionals;
-    const { window_hours, ...limits } = guardOf(values);
+    const guard = guardOf(values);
     const output = outputOf(this.name, values, terminal);
     const { isJson } = output;
     const plan = await readRolloutFile(required("stages", values.stages));
@@ -72,13 +72,7 @@ ${WAIT_CODES_HELP}`,
     if (open !== undefined) return tell(open, output, service, terminal);
     const published = await publish(
       service,
-      { command: this.name, file, yaml, isJson },
-      {
-        activate: false,
-        ...(values.version !== undefined && { version: values.version }),
-        ...(values.note !== undefined && { description: values.note }),
-        ...(Object.keys(limits).length > 0 && { guard: { ...limits, window_hours } }),
-      },
+      { ...values, command: this.name, file, yaml, guard, "no-activate": true },
       terminal,
     );
     if (published === undefined) return 1;

@@ -158,11 +158,10 @@ ${CODES_HELP}`,
   async run(args, terminal) {
     const options = { version: text, note: text, "no-activate": flag, url: text, json: flag };
     const { values, file } = readWithFile(args, { ...options, ...GUARD_OPTIONS });
-    const { window_hours, ...limits } = guardOf(values);
+    const guard = guardOf(values);
     const { yaml, problems, document } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
     tellMode(document, terminal);
-    const hasLimits = Object.keys(limits).length > 0;
     const service = serviceOf(values.url, terminal);
     const current = values.version === undefined ? await activeOf(service) : undefined;
     const isSame = current?.yaml === yaml;
@@ -170,13 +169,7 @@ ${CODES_HELP}`,
       ? { policy: current, isNew: false }
       : await publish(
           service,
-          { command: "policy publish", file, yaml, isJson: values.json === true },
-          {
-            ...(values.version !== undefined && { version: values.version }),
-            ...(values.note !== undefined && { description: values.note }),
-            ...(values["no-activate"] === true && { activate: false }),
-            ...(hasLimits && { guard: { ...limits, window_hours } }),
-          },
+          { ...values, command: "policy publish", file, yaml, guard },
           terminal,
         );
     if (published === undefined) return 1;

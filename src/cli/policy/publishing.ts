@@ -4,16 +4,20 @@ import type { Policy, PolicyPublish, PolicySummary } from "../../policies/schema
 import type { PolicyReplayReport } from "../../replay/report.ts";
 import type { Terminal } from "../command.ts";
 import { tellJson, tellProblems } from "./document-file.ts";
-import { excessOf, replayLines } from "./replay-report.ts";
+import { excessOf, type Guard, replayLines } from "./replay-report.ts";
 import { errorOf, jsonOf, type PolicyService, succeeded } from "./service.ts";
 
-/** A document that a command publishes, and the options of the output. */
+/** A document that a command publishes, and the options of the command. */
 export interface PublishedFile {
   /** The command's name, for messages. */
   readonly command: string;
   readonly file: string;
   readonly yaml: string;
-  readonly isJson: boolean;
+  readonly guard: Guard;
+  readonly version?: string;
+  readonly note?: string;
+  readonly "no-activate"?: boolean;
+  readonly json?: boolean;
 }
 
 /** A version after a publish; `isNew` unless the same text was stored under its name before. */
@@ -104,22 +108,28 @@ export function refused(
  */
 export async function publish(
   service: PolicyService,
-  { command, file, yaml, isJson }: PublishedFile,
-  body: Omit<PolicyPublish, "yaml">,
+  { command, file, yaml, guard, version, note, json, "no-activate": isInactive }: PublishedFile,
   terminal: Terminal,
 ): Promise<Published | undefined> {
-  const answer = await post(service, file, { ...body, yaml });
+  const { window_hours: _, ...limits } = guard;
+  const answer = await post(service, file, {
+    yaml,
+    ...(version !== undefined && { version }),
+    ...(note !== undefined && { description: note }),
+    ...(isInactive === true && { activate: false }),
+    ...(Object.keys(limits).length > 0 && { guard }),
+  });
   if (!("error" in answer)) return { policy: answer, isNew: true };
   const { error, replay } = answer;
   if (replay === undefined) {
-    const stored = body.version === undefined ? undefined : await versionOf(service, body.version);
-    const isDone = stored?.yaml === yaml && (stored.active || body.activate === false);
+    const stored = version === undefined ? undefined : await versionOf(service, version);
+    const isDone = stored?.yaml === yaml && (stored.active || isInactive === true);
     if (stored === undefined || !isDone) throw new Error(error);
     return { policy: stored, isNew: false };
   }
-  if (isJson) tellJson(terminal, { ok: false, error, replay });
+  if (json === true) tellJson(terminal, { ok: false, error, replay });
   else terminal.out(replayLines(file, yaml, replay));
-  const excess = excessOf(replay, body.guard ?? {}) ?? printable(error);
+  const excess = excessOf(replay, guard) ?? printable(error);
   terminal.error(`signalbox ${command}: ${excess}\n`);
   return undefined;
 }

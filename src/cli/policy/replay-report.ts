@@ -22,7 +22,7 @@ export const GUARD_HELP = `  --window TIME  how far back events are replayed, su
                  the most events whose decision may change that way`;
 
 /** A guard as the body of a publish has it, with its window. */
-type Guard = NonNullable<PolicyPublish["guard"]> & { readonly window_hours: number };
+export type Guard = NonNullable<PolicyPublish["guard"]> & { readonly window_hours: number };
 
 type Values = { readonly [name in keyof typeof GUARD_OPTIONS]?: string | undefined };
 

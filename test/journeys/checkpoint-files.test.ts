@@ -10,14 +10,9 @@ import { Notary } from "../../src/storage/files/proof/notary.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
-import { ADMIN_SETTINGS, start, type App } from "../support/start.ts";
+import { report, SETTINGS } from "../support/signing-app.ts";
+import { start } from "../support/start.ts";
 import { silent } from "../support/silent-log.ts";
-
-const SETTINGS = {
-  ...ADMIN_SETTINGS,
-  ...{ checkpointSeconds: 86_400, auditSegmentBytes: 64 << 10 },
-  baseUrl: "https://signalbox.example.com/portal",
-};
 
 async function vkeyIn(root: string): Promise<string> {
   const key = privateKeyOf(await readFile(join(root, "log-key"), "utf8"));
@@ -28,11 +23,6 @@ async function verify(root: string, ...more: string[]) {
   const { code, out } = await run(["verify", root, "--key", await vkeyIn(root), ...more, "--json"]);
   const report = JSON.parse(out);
   return { code, problems: report.problems, audit: report.logs[0] };
-}
-
-async function report(app: App, count: number): Promise<void> {
-  const events = Array.from({ length: 50 }, (_, i) => ({ command: `git push ${i}` }));
-  for (let i = 0; i < count; i += 50) await app.post("/api/v1/audit", { events });
 }
 
 test("a killed server's directory goes on without a contradiction", async (t) => {

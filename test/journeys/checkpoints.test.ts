@@ -6,13 +6,9 @@ import { test } from "node:test";
 import { DAY_MS } from "../../src/core/clock.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
-import { ADMIN_SETTINGS, start, type App } from "../support/start.ts";
+import { report, SETTINGS } from "../support/signing-app.ts";
+import { start, type App } from "../support/start.ts";
 
-const SETTINGS = {
-  ...ADMIN_SETTINGS,
-  ...{ checkpointSeconds: 86_400, auditSegmentBytes: 64 << 10 },
-  baseUrl: "https://signalbox.example.com/portal",
-};
 const NAME = "signalbox.example.com/default/audit";
 
 /** The findings about what an app has stored, and the audit log as it was checked. */
@@ -23,11 +19,6 @@ async function verify(app: App, ...more: string[]) {
   const { code, out } = await run(["verify", ...stored, "--key", key, ...more, "--json"]);
   const report = JSON.parse(out);
   return { code, problems: report.problems, audit: report.logs[0] };
-}
-
-async function report(app: App, count: number): Promise<void> {
-  const events = Array.from({ length: 50 }, (_, i) => ({ command: `git push ${i}` }));
-  for (let i = 0; i < count; i += 50) await app.post("/api/v1/audit", { events });
 }
 
 test("a stop signs what was stored, and every later stop goes on from there", async (t) => {

@@ -15,7 +15,8 @@ import { FilePolicies } from "../../src/storage/files/policies.ts";
 import { FileRollouts } from "../../src/storage/files/rollouts.ts";
 import { isOrganizationId, Layout } from "../../src/storage/layout.ts";
 import { draftOf } from "../policies/store-suite.ts";
-import { ForgetfulFiles, systemError } from "../support/forgetful-files.ts";
+import { newFiles } from "../storage/files/fleet-engine.ts";
+import { systemError, type ForgetfulFiles } from "../support/forgetful-files.ts";
 import { rolloutOf } from "./store-suite.ts";
 
 const layout = new Layout("/data");
@@ -186,10 +187,7 @@ test("rollouts agree with a naive model, through restarts and kills in the middl
     fc.asyncProperty(
       fc.array(fc.tuple(action, fc.option(kill, { freq: 4 })), { maxLength: 40, size: "max" }),
       async (script) => {
-        let files = new ForgetfulFiles();
-        await files.makeDirectory("/data");
-        const descriptor = await files.open("/", "r");
-        await files.fsync(descriptor);
+        let files = await newFiles();
         let opened = await open(files);
         for (const name of VERSIONS) {
           const draft = { ...draftOf(name, "a: 1"), activates: name === "v1" };

@@ -3,19 +3,11 @@ import { test } from "node:test";
 import { FileProviderOverrides } from "../../../src/storage/files/providers.ts";
 import { isOrganizationId, Layout } from "../../../src/storage/layout.ts";
 import { overrideStoreSuite, type OverrideEngine } from "../../providers/store-suite.ts";
-import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
+import { systemError, type ForgetfulFiles } from "../../support/forgetful-files.ts";
+import { newFiles } from "./fleet-engine.ts";
 
 const layout = new Layout("/data");
 const { directory, providers: path } = layout.organization("default");
-
-async function newFiles(): Promise<ForgetfulFiles> {
-  const files = new ForgetfulFiles();
-  await files.makeDirectory("/data");
-  const descriptor = await files.open("/", "r");
-  await files.fsync(descriptor);
-  await files.close(descriptor);
-  return files;
-}
 
 async function open(files: ForgetfulFiles): Promise<FileProviderOverrides> {
   const names = await files.readDirectory(layout.organizations).catch(() => []);

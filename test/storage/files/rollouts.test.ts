@@ -3,20 +3,12 @@ import { test } from "node:test";
 import { FilePolicies } from "../../../src/storage/files/policies.ts";
 import { FileRollouts } from "../../../src/storage/files/rollouts.ts";
 import { isOrganizationId, Layout } from "../../../src/storage/layout.ts";
-import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
+import { systemError, type ForgetfulFiles } from "../../support/forgetful-files.ts";
 import { rolloutOf, rolloutStoreSuite, type RolloutEngine } from "../../rollouts/store-suite.ts";
+import { newFiles } from "./fleet-engine.ts";
 
 const layout = new Layout("/data");
 const { directory, rollouts: path } = layout.organization("default");
-
-async function newFiles(): Promise<ForgetfulFiles> {
-  const files = new ForgetfulFiles();
-  await files.makeDirectory("/data");
-  const descriptor = await files.open("/", "r");
-  await files.fsync(descriptor);
-  await files.close(descriptor);
-  return files;
-}
 
 async function engineOver(files: ForgetfulFiles): Promise<RolloutEngine> {
   const names = await files.readDirectory(layout.organizations).catch(() => []);

@@ -1,4 +1,5 @@
 /** Facets: how many of the matching events have each value of a field. */
+import { compareTexts } from "../core/compare-texts.ts";
 import { FILTERED_FIELDS, type EventFieldName } from "./event-fields.ts";
 
 /** The fields that are counted, by the names of their filters. */
@@ -46,7 +47,7 @@ export function mostFrequent(counts: Iterable<ValueCount>, most: number): readon
     .map((count) => ({ count, key: count[0].toLowerCase() }))
     .sort(
       ({ count: [a, m], key }, { count: [b, n], key: other }) =>
-        n - m || (key < other ? -1 : key > other ? 1 : a < b ? -1 : 1),
+        n - m || compareTexts(key, other) || compareTexts(a, b),
     )
     .slice(0, most)
     .map(({ count }) => count);

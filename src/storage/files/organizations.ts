@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
+import { compareTexts } from "../../core/compare-texts.ts";
 import { checkQuota, type Quota } from "../../core/quota.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { validate } from "../../core/validate.ts";
@@ -67,7 +68,7 @@ export class FileOrganizations implements OrganizationStore {
       const record = await readOrganization(files, layout, id);
       if (record) found.push(record);
     });
-    found.sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id));
+    found.sort((a, b) => compareTexts(a.created_at, b.created_at) || compareTexts(a.id, b.id));
     const records = new Map(found.map((record) => [record.id, record]));
     if (!records.has(DEFAULT_ORGANIZATION)) {
       records.set(DEFAULT_ORGANIZATION, await createDefault(files, layout, now()));
@@ -187,8 +188,4 @@ async function createDefault(
   await syncDirectory(files, layout.organizations);
   await writeSnapshot(files, organization, created); // the rename commits
   return created;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,3 +1,4 @@
+import { compareTexts } from "../../core/compare-texts.ts";
 import type { PolicyVersion } from "../../policies/store.ts";
 
 /** An organization's policy versions. */
@@ -66,9 +67,4 @@ export class PolicyVersions {
     this.#byName.set(policy.version, { ...version, policy });
     this.#newestFirst = undefined;
   }
-}
-
-/** Times of one format sort as texts. */
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

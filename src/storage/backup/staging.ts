@@ -126,7 +126,7 @@ class Stage {
     const parsed = await readSnapshot(this.#disk, this.#staged(index));
     if (!isObject(parsed)) return;
     await this.#policyRecords(directory, parsed["last"]);
-    const { versions } = parsed; // of a directory with the layout before 0.1
+    const { versions } = parsed; // of a directory with the layout of 0.1.0
     for (const version of Array.isArray(versions) ? versions : []) {
       const file: unknown = isObject(version) ? version["file"] : undefined;
       if (typeof file === "string" && basename(file) === file) {

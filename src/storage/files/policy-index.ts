@@ -47,11 +47,8 @@ const indexSchema = {
     active: string("The active version; absent while no version is active."),
     activated_at: stored.activated_at,
     activated_by: stored.activated_by,
-    last: string("The version published last; only the layout before 0.1 has an index without it."),
-    versions: list(
-      "Every version, in the order of publishing. Only in the layout before 0.1.",
-      recordSchema,
-    ),
+    last: string("The version published last; only the layout of 0.1.0 has an index without it."),
+    versions: list("Every version, in the order of publishing; only in 0.1.0.", recordSchema),
   },
 } as const satisfies Schema;
 type PolicyIndex = Infer<typeof indexSchema>;
@@ -76,7 +73,7 @@ export class PolicyRecords {
   /**
    * Reads all versions.
    *
-   * @returns the versions, and whether the index has all of them, as in the layout before 0.1
+   * @returns the versions, and whether the index has all of them, as in the layout of 0.1.0
    * @throws Error naming the file that is damaged, and the way out
    */
   async read(): Promise<{ readonly versions: PolicyVersions; readonly isOld: boolean }> {
@@ -94,7 +91,7 @@ export class PolicyRecords {
     return { versions, isOld };
   }
 
-  /** Converts the layout before 0.1, with all versions in the index, into records; the index commits it. */
+  /** Converts the layout of 0.1.0, with all versions in the index, into records; the index commits it. */
   async convert(versions: PolicyVersions): Promise<void> {
     await inParallel(versions.newestFirst(), (version) =>
       writeWhole(this.#files, this.#path(version), bytesOf(versions, version)),

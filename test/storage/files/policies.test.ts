@@ -143,7 +143,7 @@ test("a publish writes the same number of bytes for any number of versions", asy
   assert.deepEqual(new Set(costs.slice(1)), new Set([costs[1]]));
 });
 
-/** The layout before 0.1: all versions in the index. */
+/** The layout of 0.1.0: all versions in the index. */
 async function keptAsBefore(t: TestContext) {
   const { disk, policies, place } = await setUp(t);
   await policies.publish("acme", draftOf("v1", "a: 1", 60));
@@ -165,7 +165,7 @@ async function keptAsBefore(t: TestContext) {
   return { disk, place, list };
 }
 
-test("a directory with the layout before 0.1 is opened and converted", async (t) => {
+test("a directory with the layout of 0.1.0 is opened and converted", async (t) => {
   const { disk, place, list } = await keptAsBefore(t);
   const opened = await reopen(disk);
   assert.deepEqual(await listOf(opened, "acme"), list);

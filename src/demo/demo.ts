@@ -2,6 +2,7 @@
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { describeError, type Log } from "../core/log.ts";
+import { Queue } from "../core/scheduling/queue.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
 import type { EngineDemo } from "../engine.ts";
 import { createCommands } from "./commands.ts";
@@ -71,11 +72,11 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
 
 /** Runs a task after its earlier runs; a failure is logged. */
 function inTurn(failure: string, log: Log, task: () => Promise<void>): () => Promise<void> {
-  let last = Promise.resolve();
+  const queue = new Queue();
   return () =>
-    (last = last.then(task).catch((error: unknown) => {
+    queue.run(task).catch((error: unknown) => {
       log.error(failure, { error: describeError(error) });
-    }));
+    });
 }
 
 /** The time at which the directory was seeded; `undefined` if it is not a demo's directory. */

@@ -1,6 +1,6 @@
 import { recheckAsker } from "../core/change-asker.ts";
 import { Unavailable } from "../core/errors.ts";
-import { Queue } from "./queue.ts";
+import { Queue } from "../core/scheduling/queue.ts";
 
 type Task<T> = () => Promise<T>;
 

@@ -11,7 +11,7 @@ import { AppendLog } from "../append-log.ts";
 import { makeDurableDirectory } from "../directories.ts";
 import { cutTornEnd, type TornTail } from "../log-file.ts";
 import { ENDS } from "../log-lines.ts";
-import { Queue } from "../queue.ts";
+import { Queue } from "../../core/scheduling/queue.ts";
 import { ReadFiles } from "../read-files.ts";
 import { portionsOf, SegmentReader, type Slice } from "../segment-reader.ts";
 import { syncDirectory } from "../snapshot.ts";

@@ -1,7 +1,7 @@
 import { Yielder } from "../../core/scheduling/yielder.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetPage, StoredRuntime } from "../../fleet/store.ts";
-import { Queue } from "../queue.ts";
+import { Queue } from "../../core/scheduling/queue.ts";
 import type { FleetIndex } from "./fleet-index.ts";
 
 /** The rows that a page reads before it looks at the time. */

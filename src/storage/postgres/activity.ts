@@ -4,6 +4,7 @@ import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
 import type { Log } from "../../core/log.ts";
 import { formatTimestamp } from "../../core/time.ts";
+import { Queue } from "../../core/scheduling/queue.ts";
 import { Yielder } from "../../core/scheduling/yielder.ts";
 import { numberFrom, type Database, type Statements } from "./database.ts";
 import { forEachOrganization } from "./each-organization.ts";
@@ -49,7 +50,7 @@ export class ActivityWriter {
     (organization, group) => this.#writeGroup(organization, group),
     MOST_APPENDED_AT_ONCE,
   );
-  #trimming: Promise<unknown> = Promise.resolve();
+  readonly #trims = new Queue();
 
   constructor(database: Database, maxBytes = Infinity, removing: Removing = async () => true) {
     this.#database = database;
@@ -81,7 +82,7 @@ export class ActivityWriter {
     const isDue = written >= due;
     this.#written.set(organization, isDue ? 0 : written);
     // After a failure the next check comes when the count, which begins anew, is due again.
-    if (isDue) this.#trimming = this.#trimming.then(() => this.trim(organization)).catch(() => {});
+    if (isDue) this.#trims.run(() => this.trim(organization)).catch(() => {});
   }
 
   /** Removes the oldest entries beyond the limit. */
@@ -126,7 +127,7 @@ export class ActivityWriter {
   /** Resolves when all given entries are written and no trim is under way. */
   async close(): Promise<void> {
     await this.#queue.idle();
-    await this.#trimming;
+    await this.#trims.idle();
   }
 
   async #writeGroup(organization: string, group: readonly Appended[]): Promise<void> {

@@ -1,6 +1,7 @@
 /** Runs the statements of a store: individually, or in the transaction of a unit of work. */
 import type { ActivityStore } from "../../activity/store.ts";
 import type { UnitOfWork } from "../../activity/unit-of-work.ts";
+import { Queue } from "../../core/scheduling/queue.ts";
 import type { Database, Statements, Transaction } from "./database.ts";
 import { isToRepeat } from "./faults.ts";
 import { repeatedly } from "./repeat.ts";
@@ -34,14 +35,10 @@ export function changeOf<T>(
 
 /** The session of stores outside a unit of work. Changes are made in the order of the calls. */
 export function plainSession(database: Database): Session {
-  let last: Promise<unknown> = Promise.resolve();
+  const changes = new Queue();
   return {
     query: (...statement) => database.query(...statement),
-    change: (work) => {
-      const own = last.then(() => database.transaction(work));
-      last = own.catch(() => undefined);
-      return own;
-    },
+    change: (work) => changes.run(() => database.transaction(work)),
   };
 }
 

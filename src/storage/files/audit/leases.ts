@@ -1,7 +1,7 @@
 import { removedMeanwhile } from "../../../audit/removed-meanwhile.ts";
 import { DAY_MS } from "../../../core/clock.ts";
 import { closing, type Pieces } from "../../../core/pieces.ts";
-import { Queue } from "../../queue.ts";
+import { Queue } from "../../../core/scheduling/queue.ts";
 
 /** The longest time for which an answer keeps removed files. */
 export const LONGEST_MS = DAY_MS;

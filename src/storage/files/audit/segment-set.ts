@@ -8,7 +8,7 @@ import type { AuditUsage } from "../../../audit/store.ts";
 import { DamageFound, type DamageRegister } from "../../damage.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { inParallel } from "../../parallel.ts";
-import { Queue } from "../../queue.ts";
+import { Queue } from "../../../core/scheduling/queue.ts";
 import type { ReadFiles } from "../../read-files.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import { GrowingIndex, indexLines } from "./index/growing-index.ts";

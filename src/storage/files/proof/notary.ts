@@ -10,7 +10,7 @@ import { Contradiction, SignedTree } from "../../../proof/signed-tree.ts";
 import { listOrganizations } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
-import { Queue } from "../../queue.ts";
+import { Queue } from "../../../core/scheduling/queue.ts";
 import { followFiles, filesAhead } from "./follow-files.ts";
 import { logParts, type LogPart } from "./log-sources.ts";
 import type { ContradictedLog } from "../../../signed-logs/contradiction-entry.ts";

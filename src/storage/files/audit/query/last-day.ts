@@ -7,7 +7,7 @@
 import type { AuditActivity } from "../../../../audit/store.ts";
 import { DAY_MS, SECOND_MS } from "../../../../core/clock.ts";
 import { Yielder } from "../../../../core/scheduling/yielder.ts";
-import { Queue } from "../../../queue.ts";
+import { Queue } from "../../../../core/scheduling/queue.ts";
 import { decisionOfFacets, isAi, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { FrequentTexts } from "./frequent-texts.ts";

@@ -13,7 +13,7 @@ import type { Work } from "../../../../core/scheduling/work.ts";
 import { Yielder } from "../../../../core/scheduling/yielder.ts";
 import type { Durability } from "../../../append-log-options.ts";
 import { ENDS } from "../../../log-lines.ts";
-import { Queue } from "../../../queue.ts";
+import { Queue } from "../../../../core/scheduling/queue.ts";
 import type { Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { hashOf } from "../index/hash.ts";

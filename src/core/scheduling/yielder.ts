@@ -100,10 +100,15 @@ function wakeNextAfter(time: number): void {
 
 function wakeNext(): void {
   const now = systemStopwatch();
-  sliceEnd = now + Math.min(Math.max(now - waitingSince, SLICE_MS), LONGEST_SLICE_MS);
+  sliceEnd = now + sliceAfter(now - waitingSince);
   const next = waiting.next(() => true);
   if (!waiting.isEmpty) wakeNextAfter(sliceEnd);
   next?.wake();
+}
+
+/** The milliseconds of a slice after other work of some milliseconds. */
+export function sliceAfter(otherMs: number): number {
+  return Math.min(Math.max(otherMs, SLICE_MS), LONGEST_SLICE_MS);
 }
 
 /** The time that slices without a turn take together in one turn of the event loop. */

@@ -88,10 +88,7 @@ test("a denying rule also sees a command without the options in front, with or w
     default: effect === "deny" ? "allow" : "deny",
     rules: [
       rule("push", effect, {
-        commands: [
-          ...[{ prefix: "git push" }, { exact: "rm -rf /" }, { glob: "kubectl delete *" }],
-          { prefix: "git commit -m 'a b'" },
-        ],
+        commands: [{ prefix: "git push" }, { exact: "rm -rf /" }, { glob: "kubectl delete *" }],
       }),
     ],
     tests: [],
@@ -116,7 +113,8 @@ test("a denying rule also sees a command without the options in front, with or w
     ],
     ...[`env "\${x}-i" git push`, `bash "\${x}-c" 'git push'`, `sudo -u b "g\${x}it" -C d push`],
     ...['git "$@" -C dir push', `git -C dir "\${x[@]}" push`, `git "\${@}" push`],
-    "git -C dir commit -m 'a b'",
+    ...[`git -C dir "\${@:1}" push`, `git -C dir "\${x[@]:0}" push`, `git "\${x:-push}"`],
+    ...[`\${x:-git} -C dir push`, `rm -rf "\${x:-}/"`, `rm -rf \${x:-/}`],
   ]) {
     assert.equal(ruleFor("deny", command), "push", command);
     assert.equal(ruleFor("allow", command), null, command);
@@ -128,6 +126,9 @@ test("a denying rule also sees a command without the options in front, with or w
       "git --git-dir=x a push",
       "git commit -m push",
       "rm -v",
+      `rm -rf "\${x:?}/"`,
+      `rm -rf \${x:?no directory}/`,
+      `rm -rf "\${x:-/tmp}/"`,
     ],
   ]) {
     assert.equal(ruleFor("deny", command), null, command);

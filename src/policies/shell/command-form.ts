@@ -16,8 +16,8 @@ export interface Form {
 const FILE_VARIABLE = /^\{[A-Za-z_]\w*(?:\[[^]*\])?\}$/;
 /** The first part holds no comma: otherwise a text of commas would take the square of its length. */
 const BRACES = /^\{([^{},]*,[^{}]*)\}$/;
-/** The arguments or an array, each entry a word: no word if there is none. */
-const QUOTED_LIST = /^"\$(?:@|\{(?:@|[A-Za-z_]\w*\[@\])\})"$/;
+/** The arguments, or the entries or keys of an array, each a word of its own: no word if there is none. */
+const QUOTED_LIST = /^"\$(?:@|\{[^"}@]*@[^"}]*\})"$/;
 
 /** The words of a command without their quotes. */
 export class UnquotedForm implements Form {

@@ -266,7 +266,6 @@ class Splitter {
     for (const written of isExpanded ? [words, words.flatMap(expandedWords)] : [words]) {
       for (const left of withoutLeadingOptions(written)) {
         this.#suspectForm(new UnquotedForm(left), left.length);
-        if (!isPlain) this.#parts.suspected(new WrittenForm(left));
       }
     }
     return { length, isPlain };

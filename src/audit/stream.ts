@@ -174,7 +174,7 @@ export interface StreamSource {
 }
 
 async function sendEvents(
-  { tail, organization, isAllowed }: StreamSource,
+  { tail, organization, caller, isAllowed }: StreamSource,
   output: Writable,
   gone: AbortSignal,
   { keepAliveMs, lifetimeMs }: StreamLimits,
@@ -203,7 +203,7 @@ async function sendEvents(
   try {
     output.write(`retry: ${RETRY_MS}\nid: ${idOf(tail.start)}\n\n`);
     for await (const arrived of tail.arrivals(signal)) {
-      if (isMuch(arrived)) await ownTurn();
+      if (isMuch(arrived)) await ownTurn(caller);
       if (signal.aborted) break;
       // Not corked: from Node 22 on, a response that is corked during a write of little never says `drain`.
       for (const part of blocks.of(arrived, idOf)) output.write(part);

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { eachPiece, type Pieces } from "../core/pieces.ts";
+import type { Party } from "../core/scheduling/fair-share.ts";
 import { Yielder } from "../core/scheduling/yielder.ts";
 
 /** A flat list of header names and values, for `writeHead`. */
@@ -140,9 +141,19 @@ export function jsonPieces(
   return streamOf("application/json; charset=utf-8", { close }, send, headers);
 }
 
-/** Answers `{ "<name>": [row, …] }`. A long list is written in slices of work, while it is sent. */
-export function jsonList<T>(name: string, rows: readonly T[], shown: (row: T) => object): Reply {
-  if (rows.length > ROWS_AT_ONCE) return jsonPieces(() => partsOf(name, rows, shown), NO_HEADERS);
+/**
+ * Answers `{ "<name>": [row, …] }`. A long list is written in slices of work, while it is sent.
+ *
+ * @param party the client whose turns the slices take
+ */
+export function jsonList<T>(
+  name: string,
+  rows: readonly T[],
+  shown: (row: T) => object,
+  party: Party,
+): Reply {
+  const parts = (): AsyncGenerator<string> => partsOf(name, rows, shown, party);
+  if (rows.length > ROWS_AT_ONCE) return jsonPieces(parts, NO_HEADERS);
   return json(200, JSON.stringify({ [name]: rows.map(shown) }));
 }
 
@@ -150,8 +161,9 @@ async function* partsOf<T>(
   name: string,
   rows: readonly T[],
   shown: (row: T) => object,
+  party: Party,
 ): AsyncGenerator<string> {
-  const yielder = new Yielder();
+  const yielder = new Yielder(undefined, party);
   let lead = `{"${name}":[`;
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
     await yielder.step();

@@ -30,8 +30,8 @@ export const keyRoutes = [
     large: "made",
     replies: { 200: apiKeyList },
     refuses: [500],
-    async handle({ organization }, { keys }: Needs) {
-      return jsonList("api_keys", await keys.list(organization), apiKeyOf);
+    async handle({ organization, client }, { keys }: Needs) {
+      return jsonList("api_keys", await keys.list(organization), apiKeyOf, client.party);
     },
   }),
   route({

@@ -154,8 +154,8 @@ export const userRoutes = [
     large: "made",
     replies: { 200: userList },
     refuses: [500],
-    async handle({ organization }, { users }: Needs) {
-      return jsonList("users", await users.list(organization), userOf);
+    async handle({ organization, client }, { users }: Needs) {
+      return jsonList("users", await users.list(organization), userOf, client.party);
     },
   }),
   route({

@@ -3,6 +3,8 @@ import { Writable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import type { AuditFilter, AuditTail, Position } from "../../src/audit/store.ts";
 import { AuditStreams } from "../../src/audit/stream.ts";
+import { ownTurn } from "../../src/core/scheduling/yielder.ts";
+import { nextTurn } from "../../src/core/timers.ts";
 import { until } from "../http/serve.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
@@ -320,6 +322,35 @@ for (const { what, events } of [
     assert.equal(turns.size, 3);
   });
 }
+
+test("other long work takes turns with the streams of an address, not with each of them", async () => {
+  const { start } = new MemoryAudit().tail("default", {}, undefined);
+  const arrived = [{ position: start, json: Buffer.alloc(1024 * KIB, "x") }];
+  const tail: AuditTail = {
+    start,
+    async *arrivals() {
+      yield arrived;
+    },
+  };
+  const streams = new AuditStreams();
+  const order: string[] = [];
+  const sent = Array.from({ length: 20 }, async () => {
+    const output = new Writable({
+      write(piece: Buffer, _encoding, done) {
+        if (piece.length > KIB) order.push("stream");
+        done();
+      },
+    });
+    const caller = ["public", "default", "192.0.2.1"];
+    const source = { tail, organization: "default", caller, isAllowed: () => true };
+    await streams.run(source, output, new AbortController().signal);
+  });
+  await nextTurn(); // all streams wait for their turns
+  await ownTurn();
+  assert.ok(order.length <= 3, `${order.length} streams came first`);
+  await Promise.all(sent);
+  assert.equal(order.length, 20);
+});
 
 test("a disconnected reader's stream is removed", async (t) => {
   const app = await serveAudit(t);

@@ -143,8 +143,8 @@ export class Tail implements AuditTail {
 
   /** The events that match the filter. */
   async #wantedOf(handed: readonly Handed[]): Promise<readonly Arrival[]> {
-    if (handed.some(({ unread }) => unread)) await ownTurn();
-    const yielder = new Yielder();
+    if (handed.some(({ unread }) => unread)) await ownTurn(this.#reader);
+    const yielder = new Yielder(undefined, this.#reader);
     const wanted: Arrival[] = [];
     for (const { arrival, unread } of handed) {
       if (!unread || (await this.#isWanted(unread, yielder))) wanted.push(arrival);
@@ -176,8 +176,8 @@ export class Tail implements AuditTail {
     const rows = source.rowsAfter(this.#at, isLong ? 1 : READ_ROWS, LONG_READ_BYTES);
     const lines = await source.readRows(rows);
     const takesAll = this.#tests.length === 0;
-    if (!takesAll) await ownTurn();
-    const yielder = new Yielder();
+    if (!takesAll) await ownTurn(this.#reader);
+    const yielder = new Yielder(undefined, this.#reader);
     for (const [i, row] of rows.entries()) {
       const line = lines[i] as Buffer;
       if (!takesAll) await yielder.step();

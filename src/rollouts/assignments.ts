@@ -79,12 +79,17 @@ export class RolloutAssignments implements Assignments {
     if (isOver && this.#served.get(organization) === served) this.#served.delete(organization);
   }
 
-  /** Does the same for all organizations; returns the error of each one that failed. */
+  /**
+   * Does the same for all organizations at once, since each may wait for a database that does not answer.
+   *
+   * @returns the error of each one that failed
+   */
   async flushAll(): Promise<ReadonlyMap<string, unknown>> {
     const failures = new Map<string, unknown>();
-    for (const organization of this.#served.keys()) {
-      await this.flush(organization).catch((error: unknown) => failures.set(organization, error));
-    }
+    const flushing = Array.from(this.#served.keys(), (organization) =>
+      this.flush(organization).catch((error: unknown) => failures.set(organization, error)),
+    );
+    await Promise.all(flushing);
     return failures;
   }
 

@@ -36,7 +36,8 @@ export async function readRollout(
 ): Promise<Rollout | undefined> {
   const found = await needs.rollouts.get(organization, id);
   if (found === undefined) return undefined;
-  await needs.assignments.flush(organization);
+  // A failure is logged by the next round; the rollout can be read all the same.
+  await needs.assignments.flush(organization).catch(() => undefined);
   const active = await needs.policies.activeVersion(organization);
   const present = settled(found, active, formatTimestamp(now));
   const figures = await figuresOf(needs, organization, present, now, signal);

@@ -16,8 +16,10 @@ async function open(isLater: boolean) {
   const policies = new MemoryPolicies();
   const rollouts = new MemoryRollouts(policies);
   const fleet = new MemoryFleet();
-  await policies.publish("default", { ...draftOf("v2", "b: 2"), activates: false });
-  await policies.publish("default", draftOf("v1", "a: 1"));
+  for (const organization of ["default", "globex"]) {
+    await policies.publish(organization, { ...draftOf("v2", "b: 2"), activates: false });
+    await policies.publish(organization, draftOf("v1", "a: 1"));
+  }
   for (const name of ["a", "b"]) await report(fleet, "default", { name });
   await report(fleet, "default", { name: "stage-1", labels: { env: "staging" } });
   const later = <T>(value: T) => (isLater ? Promise.resolve(value) : value);
@@ -109,6 +111,24 @@ test("a runtime counts after its first report, even if two flushes overlap", asy
     await assignments.flush("default");
   }
   assert.deepEqual([...rollouts.fetched("default", "r1")].sort(), ["a", "b", "new"]);
+});
+
+test("the fetches of all organizations are stored side by side", async () => {
+  const { assignments, rollouts, asked } = await open(false);
+  for (const organization of ["default", "globex"]) {
+    await rollouts.create(organization, rolloutOf("r1", { stages: [{ percent: 100 }] }));
+    await assignments.candidate(organization, "a");
+  }
+  const { known } = asked;
+  const answers: (() => void)[] = [];
+  asked.known = async (...of) => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return known(...of);
+  };
+  const flushing = assignments.flushAll();
+  while (answers.length < 2) await nextTurn(); // neither waits for the other
+  for (const answer of answers) answer();
+  assert.equal((await flushing).size, 0);
 });
 
 test("an ended rollout is forgotten once its fetches are stored", async () => {

@@ -269,6 +269,7 @@ function tellTorn({ log }: ActivityLogParts, tail: TornTail): void {
   log.warn("cut off half an activity entry", { ...tail });
 }
 
-function tellKept({ log }: ActivityLogParts, error: unknown): void {
-  log.error("old activity entries could not be removed", { error: describeError(error) });
+function tellKept({ organization, log }: ActivityLogParts, error: unknown): void {
+  const fields = { organization, error: describeError(error) };
+  log.error("old activity entries could not be removed", fields);
 }

@@ -36,8 +36,7 @@ export async function readRollout(
 ): Promise<Rollout | undefined> {
   const found = await needs.rollouts.get(organization, id);
   if (found === undefined) return undefined;
-  // A failure is logged by the next round; the rollout can be read all the same.
-  await needs.assignments.flush(organization).catch(() => undefined);
+  await needs.assignments.flush(organization);
   const active = await needs.policies.activeVersion(organization);
   const present = settled(found, active, formatTimestamp(now));
   const figures = await figuresOf(needs, organization, present, now, signal);

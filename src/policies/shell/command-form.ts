@@ -17,7 +17,9 @@ const FILE_VARIABLE = /^\{[A-Za-z_]\w*(?:\[[^]*\])?\}$/;
 /** The first part holds no comma: otherwise a text of commas would take the square of its length. */
 const BRACES = /^\{([^{},]*,[^{}]*)\}$/;
 /** The arguments, or the entries or keys of an array, each a word of its own: no word if there is none. */
-const QUOTED_LIST = /^"\$(?:@|\{[^"}@]*@[^"}]*\})"$/;
+const QUOTED_LIST = /^"\$(?:@|\{(?:@|!?\w+\[@\]|!\w+@)[^"}]*\})"$/;
+/** An expansion that never becomes empty: with a default value, or an error in its place. */
+const NEVER_EMPTY = /\$\{\w+:(?:\?|-[^}])/;
 
 /** The words of a command without their quotes. */
 export class UnquotedForm implements Form {
@@ -133,7 +135,8 @@ export function expandedWords(word: Word): readonly Word[] {
   const { raw, bare } = word;
   if (!isExpandable(word)) return [word];
   const isOne = bare !== undefined && raw.startsWith('"') && !QUOTED_LIST.test(raw);
-  if (isOne && bare === "") return [word]; // an empty argument, if the variable is empty; more likely it has a value
+  // Of one variable, it more likely has a value than is an empty argument.
+  if (isOne && (bare === "" || NEVER_EMPTY.test(raw))) return [word];
   return (isOne ? [bare] : expansionOf(word)).map(plainWord);
 }
 

@@ -16,8 +16,6 @@ const OPERATION = /(?=\})|:[ \t]*-?\d+(?::[ \t]*-?\d+)?(?=\})|:?[-+?]|##?|%%?|\/
 const NESTED = /["'`]|\$[({"']/y;
 /** Arithmetic with numbers alone. Bash evaluates a variable in it once more: with `x='a[$(cmd)]'`, `$((x))` runs `cmd`. */
 const NUMBERS = /\$\(\([\d\s+*/%-]*\)\)/y;
-/** An expansion that never becomes empty, unless its default value is: with a plain default value, or an error in its place. */
-const NEVER_EMPTY = /^\$\{\w+:(?:-([\w./@%+,-]*)|\?[^]*)\}$/;
 /** A text in `$'…'` whose escapes all shells with such quotes decode in the same way. */
 const PLAIN_ANSI_C = /^(?:[^\\]|\\[nt\\'])*$/;
 
@@ -165,7 +163,7 @@ export abstract class ExpansionReader {
     }
     const raw = this.text.slice(start, this.at);
     const isSpace = !isQuoted && raw.includes("IFS") && /^\$\{?IFS\b/.test(raw);
-    word.addDynamic(raw, isSpace ? " " : valueIfEmpty(raw));
+    word.addDynamic(raw, isSpace ? " " : "");
   }
 
   /** Reads a parameter expansion, which may contain commands, after its `${`. */
@@ -225,10 +223,4 @@ export abstract class ExpansionReader {
     this.inner(content.includes("\\") ? content.replace(escapes, "$1") : content);
     word.addDynamic(this.text.slice(start, this.at));
   }
-}
-
-/** The value of an expansion whose variable is empty; the expansion as it is written if it fails then. */
-function valueIfEmpty(raw: string): string {
-  const found = NEVER_EMPTY.exec(raw);
-  return found === null ? "" : (found[1] ?? raw);
 }

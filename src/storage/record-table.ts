@@ -5,7 +5,7 @@
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
 import { inParallel } from "./parallel.ts";
-import { damaged, readContent, readSnapshot, replaceByPieces } from "./snapshot.ts";
+import { damaged, readContent, readSnapshot, replaceByPieces, snapshotText } from "./snapshot.ts";
 import type { UndoQueue } from "./undo-queue.ts";
 
 /** The fields of every record of a table. */
@@ -126,8 +126,7 @@ export class RecordTable<T extends TableRecord> {
 
 /** The text of a snapshot, in pieces. */
 function* snapshotOf(name: string, records: readonly TableRecord[]): Generator<Buffer> {
-  const textOf = (some: readonly TableRecord[]): string =>
-    `${JSON.stringify({ [name]: some }, null, 2)}\n`;
+  const textOf = (some: readonly TableRecord[]): string => snapshotText({ [name]: some });
   if (records.length === 0) yield Buffer.from(textOf([]));
   const [head, tail] = [`{\n  "${name}": [`, "\n  ]\n}\n"];
   let lead = head;

@@ -63,9 +63,14 @@ export function syncDirectory(files: FileOperations, path: string): Promise<void
   return withFile(files, path, "r", (descriptor) => files.fsync(descriptor));
 }
 
+/** The text of a JSON snapshot. */
+export function snapshotText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
 /** Replaces a JSON snapshot, durably. */
 export function writeSnapshot(files: FileOperations, path: string, value: unknown): Promise<void> {
-  return replaceFile(files, path, Buffer.from(`${JSON.stringify(value, null, 2)}\n`, "utf8"));
+  return replaceFile(files, path, Buffer.from(snapshotText(value), "utf8"));
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   readContent,
   readSnapshot,
   replaceFile,
+  snapshotText,
   syncDirectory,
   writeSnapshot,
   writeWhole,
@@ -211,5 +212,5 @@ function bytesOfRecord({ policy, sha256, bytes }: PolicyVersion, previous?: stri
     bytes,
     previous,
   };
-  return Buffer.from(`${JSON.stringify(record, null, 2)}\n`, "utf8");
+  return Buffer.from(snapshotText(record), "utf8");
 }

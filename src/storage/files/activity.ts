@@ -3,8 +3,8 @@ import type { ActivityFilter } from "../../activity/filter.ts";
 import { matcherOf } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
+import { forEachOrganization } from "../../core/each-organization.ts";
 import { Unavailable } from "../../core/errors.ts";
-import { describeError } from "../../core/log.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { DamageRegister } from "../damage.ts";
 import { listOrganizations } from "../directories.ts";
@@ -96,16 +96,13 @@ export class FileActivity implements ActivityStore {
   async retain(olderThanMs: number): Promise<void> {
     const { files, layout, log } = this.#parts;
     const olderThan = formatTimestamp(olderThanMs);
-    for (const organization of await listOrganizations(files, layout)) {
-      try {
-        // The only file of a log is the active one, which is never removed.
-        const found = await listActivityFiles({ ...this.#parts, organization });
-        if (found.length > 1) await (await this.#log(organization)).retain(olderThan);
-      } catch (error) {
-        const parts = { organization, error: describeError(error) };
-        log.error("activity retention failed", parts); // and goes on with the others
-      }
-    }
+    const organizations = await listOrganizations(files, layout);
+    const parts = { log, failure: "activity retention failed" };
+    await forEachOrganization(parts, organizations, async (organization) => {
+      // The only file of a log is the active one, which is never removed.
+      const found = await listActivityFiles({ ...this.#parts, organization });
+      if (found.length > 1) await (await this.#log(organization)).retain(olderThan);
+    });
   }
 
   /** Resolves when all pending entries are written and all files are closed. */

@@ -10,6 +10,7 @@ import type {
 } from "../../audit/store.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
+import { forEachOrganization } from "../../core/each-organization.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Searcher } from "../../core/scheduling/fair-share.ts";
 import type { Durability } from "../append-log-options.ts";
@@ -180,17 +181,14 @@ export class FileAuditStore implements AuditStore {
     olderThanMs: number,
   ): Promise<readonly AuditRemoval[]> {
     const removals: AuditRemoval[] = [];
-    for (const id of organization === undefined
-      ? await this.#withOld(olderThanMs)
-      : [organization]) {
-      try {
-        const removal = await this.#ask(id, (trail) => trail.retain(olderThanMs));
-        if (removal !== undefined) removals.push(removal);
-      } catch (error) {
-        if (organization !== undefined) throw error;
-        const parts = { organization: id, error: describeError(error) };
-        this.#options.log.error("audit retention failed", parts); // and goes on with the others
-      }
+    const removeOld = async (id: string): Promise<void> => {
+      const removal = await this.#ask(id, (trail) => trail.retain(olderThanMs));
+      if (removal !== undefined) removals.push(removal);
+    };
+    if (organization !== undefined) await removeOld(organization);
+    else {
+      const parts = { log: this.#options.log, failure: "audit retention failed" };
+      await forEachOrganization(parts, await this.#withOld(olderThanMs), removeOld);
     }
     return removals;
   }

@@ -8,8 +8,8 @@
 import type { Expected } from "../../core/assignment.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import { recheckAsker } from "../../core/change-asker.ts";
+import { forEachOrganization } from "../../core/each-organization.ts";
 import type { Labels } from "../../core/labels.ts";
-import { describeError } from "../../core/log.ts";
 import type { Searcher } from "../../core/scheduling/fair-share.ts";
 import { ownTurn } from "../../core/scheduling/yielder.ts";
 import { inSlices } from "../../fleet/listing.ts";
@@ -126,15 +126,11 @@ export class FileFleet implements FleetStore {
 
   async forgetSilent(before: number): Promise<readonly ForgottenRuntimes[]> {
     const forgotten: ForgottenRuntimes[] = [];
-    for (const [organization, fleet] of this.#organizations) {
-      try {
-        const runtimes = await fleet.forgetSilent(before);
-        if (runtimes > 0) forgotten.push({ organization, runtimes });
-      } catch (error) {
-        const parts = { organization, error: describeError(error) };
-        this.#parts.log.error("fleet retention failed", parts); // and goes on with the others
-      }
-    }
+    const parts = { log: this.#parts.log, failure: "fleet retention failed" };
+    await forEachOrganization(parts, this.#organizations.keys(), async (organization) => {
+      const runtimes = await this.#of(organization).forgetSilent(before);
+      if (runtimes > 0) forgotten.push({ organization, runtimes });
+    });
     return forgotten;
   }
 

@@ -2,12 +2,12 @@ import { entryLine } from "../../activity/entry-line.ts";
 import { matcherOf, type ActivityFilter } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import { KEPT_ENTRIES, type ActivityRows, type ActivityStore } from "../../activity/store.ts";
+import { forEachOrganization } from "../../core/each-organization.ts";
 import type { Log } from "../../core/log.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { Queue } from "../../core/scheduling/queue.ts";
 import { Yielder } from "../../core/scheduling/yielder.ts";
 import { numberFrom, type Database, type Statements } from "./database.ts";
-import { forEachOrganization } from "./each-organization.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { withLease } from "./leases.ts";
 import type { Removing } from "./proof/removing.ts";
@@ -159,7 +159,8 @@ export function activityOver(
       await withLease(database, "activity retention", {}, async () => {
         const rows = await database.query<{ id: string }>("SELECT id FROM organizations");
         const organizations = rows.map(({ id }) => id);
-        const parts = { database, log, failure: "activity retention failed" };
+        const check = () => database.query("SELECT");
+        const parts = { check, log, failure: "activity retention failed" };
         await forEachOrganization(parts, organizations, async (organization) => {
           await writer.removeOlder(organization, formatTimestamp(olderThanMs));
           await writer.trim(organization);

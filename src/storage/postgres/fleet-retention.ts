@@ -1,7 +1,7 @@
+import { forEachOrganization } from "../../core/each-organization.ts";
 import type { Log } from "../../core/log.ts";
 import type { ForgottenRuntimes } from "../../fleet/store.ts";
 import type { Database } from "./database.ts";
-import { forEachOrganization } from "./each-organization.ts";
 import { lockFleet } from "./fleet-reports.ts";
 import { withLease } from "./leases.ts";
 
@@ -20,7 +20,8 @@ export async function forgetSilent(
       [before],
     );
     const organizations = silent.map(({ organization }) => organization);
-    const parts = { database, log, failure: "fleet retention failed" };
+    const check = () => database.query("SELECT");
+    const parts = { check, log, failure: "fleet retention failed" };
     await forEachOrganization(parts, organizations, async (organization) => {
       const runtimes = await forgetSilentOf(database, organization, before);
       forgotten.push({ organization, runtimes });

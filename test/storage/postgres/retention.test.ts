@@ -1,6 +1,7 @@
 /** Retention over a database: a statement that fails for one organization stops no other one's. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { forEachOrganization } from "../../../src/core/each-organization.ts";
 import { DAY_MS } from "../../../src/core/clock.ts";
 import { createLog } from "../../../src/core/log.ts";
 import {
@@ -9,7 +10,6 @@ import {
   insertEntries,
 } from "../../../src/storage/postgres/activity.ts";
 import type { Database } from "../../../src/storage/postgres/database.ts";
-import { forEachOrganization } from "../../../src/storage/postgres/each-organization.ts";
 import { fleetOver } from "../../../src/storage/postgres/fleet.ts";
 import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
 import { plainSession } from "../../../src/storage/postgres/session.ts";
@@ -102,7 +102,8 @@ test("a database that is away ends the work", { skip }, async (t) => {
   const { log, failures } = await open(t);
   const database = await openDatabase(await createDatabase(), 1);
   const asked: string[] = [];
-  const work = forEachOrganization({ database, log, failure: "failed" }, OTHERS, async (id) => {
+  const parts = { check: () => database.query("SELECT"), log, failure: "failed" };
+  const work = forEachOrganization(parts, OTHERS, async (id) => {
     asked.push(id);
     await database.close();
     throw new Error("the connection was lost");

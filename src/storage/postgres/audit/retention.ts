@@ -5,9 +5,9 @@
  */
 import type { AuditAllowance, AuditRemoval } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
+import { forEachOrganization } from "../../../core/each-organization.ts";
 import type { Log } from "../../../core/log.ts";
 import type { Database, Statements } from "../database.ts";
-import { forEachOrganization } from "../each-organization.ts";
 import { codeOf, LOCK_TIMEOUT } from "../faults.ts";
 import { withLease } from "../leases.ts";
 import type { Removing } from "../proof/removing.ts";
@@ -52,7 +52,8 @@ export async function retain(
   };
   if (organization !== undefined) await removeOld(organization);
   else {
-    const parts = { database, log, failure: "audit retention failed" };
+    const check = () => database.query("SELECT");
+    const parts = { check, log, failure: "audit retention failed" };
     await forEachOrganization(parts, await withOld(database, first), removeOld);
   }
   return removals;
